@@ -12,7 +12,7 @@ import csource
 FIXED = {
     "ki_buf", "ki_bytes", "ki_config_extra", "ki_config_variable", "ki_durations", "ki_http_header",
     "ki_index_iter", "ki_int_or_string", "ki_lister", "ki_lister_iter", "ki_log_field",
-    "ki_quantity", "ki_snapshot_iter", "ki_str", "ki_text", "ki_timestamp", "ki_value",
+    "ki_place", "ki_quantity", "ki_snapshot_iter", "ki_str", "ki_text", "ki_timestamp", "ki_value",
     "ki_value_iter", "ki_work",
 }
 _STRUCT = re.compile(r"^typedef struct (ki_\w+) \{\n(.*?)^\} \1;", re.DOTALL | re.MULTILINE)

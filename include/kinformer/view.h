@@ -13,7 +13,8 @@
  *
  * Names are ki_GROUP_VERSION_Type_field, with type and field spelled as in the API. In names of
  * fields, characters that C does not allow become "_", except at the beginning, where they are
- * dropped; fields named of, list and map get a "_" at the end. For each field `f` of a type `T`:
+ * dropped; fields named of, list, map, edit and new get a "_" at the end. For each field `f` of a
+ * type `T`:
  *   T_f(view)             its value; if it is absent: the default of the API where the published
  *                         types have one, else empty, 0 or false
  *   T_has_f(view)         whether it is there, and not null
@@ -28,7 +29,7 @@
  *   T_list, T_map         lists of it, and maps with string keys; for both, see KI_EACH
  * A view of nothing has no fields: chains of calls need no checks. Strings with documented values
  * have a constant for each, such as KI_CORE_V1_PodPhase_Running. KI_PATH() makes paths that the
- * compiler checks.
+ * compiler checks. <kinformer/view_edit.h>, which is a part of this header, describes how to write.
  *
  * Views are small values that own nothing: they and all that is read from them are valid as long as
  * the object. Members of types of this header are public where stated; those of views are not,
@@ -42,6 +43,7 @@
 #include <kinformer/object.h>
 #include <kinformer/str.h>
 #include <kinformer/value.h>
+#include <kinformer/view_edit.h>
 
 KI_BEGIN_DECLS
 
@@ -149,6 +151,18 @@ typedef struct ki_int_or_string {
     ki_text text;   /* empty if it is a number */
 } ki_int_or_string;
 
+/** Make one of a number, or of a C string, which must stay as long as it is used.  Since: 0.1 */
+static inline ki_int_or_string ki_int_or_string_int(int32_t number)
+{
+    ki_int_or_string value = {false, number, {"", 0, NULL}};
+    return value;
+}
+static inline ki_int_or_string ki_int_or_string_text(const char *text)
+{
+    ki_int_or_string value = {true, 0, {text, text != NULL ? strlen(text) : 0, NULL}};
+    return value;
+}
+
 /* ---- the interface of generated headers ----
  *
  * `view` is the `value` of a view. `field` identifies the field by its number in protobuf, in the
@@ -227,7 +241,14 @@ KI_API ki_value ki_view_entry(const ki_value *map, const char *key);
 /* Define T_list and T_map with T_list_count(list), T_list_at(list, index), T_map_count(map) and
  * T_map_get(map, key). ki_from_T(&value) makes a T of an element. */
 
-#define KI_VIEW_LIST(T)                                                   \
+#define KI_VIEW_LIST(T)  \
+    KI_VIEW_LIST_READ(T) \
+    KI_VIEW_LIST_EDIT(T)
+#define KI_VIEW_MAP(T)  \
+    KI_VIEW_MAP_READ(T) \
+    KI_VIEW_MAP_EDIT(T)
+
+#define KI_VIEW_LIST_READ(T)                                              \
     typedef struct T##_list {                                             \
         ki_value value;                                                   \
     } T##_list;                                                           \
@@ -260,7 +281,7 @@ KI_API ki_value ki_view_entry(const ki_value *map, const char *key);
         return more;                                                      \
     }
 
-#define KI_VIEW_MAP(T)                                                                 \
+#define KI_VIEW_MAP_READ(T)                                                            \
     typedef struct T##_map {                                                           \
         ki_value value;                                                                \
     } T##_map;                                                                         \
@@ -305,19 +326,35 @@ KI_API ki_value ki_view_entry(const ki_value *map, const char *key);
         T view;                                        \
         view.value = *value;                           \
         return view;                                   \
-    }
+    }                                                  \
+    KI_VIEW_PLACE(T, ki_place_map)
 
 /* Around the fields of a type, which is KI_T there. */
 #define KI_VIEW_BEGIN
 #define KI_VIEW_END
 
-/* T_of() for kinds. */
-#define KI_VIEW_KIND(T, api_version, kind)                    \
-    static inline T T##_of(const ki_object *object)           \
-    {                                                         \
-        T view;                                               \
-        view.value = ki_view_root(object, api_version, kind); \
-        return view;                                          \
+/* T_of(), T_edit_of() and T_edit_new() for kinds. */
+#define KI_VIEW_KIND(T, api_version, kind)                                                      \
+    KI_VIEW_ATTRIBUTE                                                                           \
+    static inline T T##_of(const ki_object *object)                                             \
+    {                                                                                           \
+        T view;                                                                                 \
+        view.value = ki_view_root(object, api_version, kind);                                   \
+        return view;                                                                            \
+    }                                                                                           \
+    KI_VIEW_ATTRIBUTE                                                                           \
+    static inline T##_edit T##_edit_of(struct ki_edit *edit)                                    \
+    {                                                                                           \
+        T##_edit root;                                                                          \
+        root.place = ki_place_root(edit, api_version, kind);                                    \
+        return root;                                                                            \
+    }                                                                                           \
+    KI_VIEW_ATTRIBUTE                                                                           \
+    static inline T##_edit T##_edit_new(struct ki_edit *edit, const char *ns, const char *name) \
+    {                                                                                           \
+        T##_edit root;                                                                          \
+        root.place = ki_place_new(edit, api_version, kind, ns, name);                           \
+        return root;                                                                            \
     }
 
 /* ---- lists and maps of values that are not messages ---- */
@@ -355,11 +392,16 @@ static inline ki_timestamp ki_from_ki_timestamp(const ki_value *value)
     return ki_view_time(value, 0, NULL);
 }
 
-KI_VIEW_LIST(ki_text)
-KI_VIEW_LIST(ki_int64)
-KI_VIEW_LIST(ki_bool)
-KI_VIEW_LIST(ki_quantity)
-KI_VIEW_LIST(ki_value)
+KI_VIEW_LIST_READ(ki_text)
+KI_VIEW_LIST_READ(ki_int64)
+KI_VIEW_LIST_READ(ki_bool)
+KI_VIEW_LIST_READ(ki_quantity)
+KI_VIEW_LIST_READ(ki_value)
+KI_VIEW_LIST_SET(ki_text, const char *, ki_place_set_text)
+KI_VIEW_LIST_SET(ki_int64, int64_t, ki_place_set_int64)
+KI_VIEW_LIST_SET(ki_bool, int, ki_place_set_bool)
+KI_VIEW_LIST_SET(ki_quantity, const char *, ki_place_set_quantity)
+KI_VIEW_LIST_SET(ki_value, ki_value, ki_place_set_value)
 /** Returns an element of a map of lists.  Since: 0.1 */
 static inline ki_text_list ki_from_ki_text_list(const ki_value *value)
 {
@@ -367,12 +409,20 @@ static inline ki_text_list ki_from_ki_text_list(const ki_value *value)
     list.value = *value;
     return list;
 }
-KI_VIEW_MAP(ki_text)
-KI_VIEW_MAP(ki_text_list)
-KI_VIEW_MAP(ki_bytes)
-KI_VIEW_MAP(ki_quantity)
-KI_VIEW_MAP(ki_timestamp)
-KI_VIEW_MAP(ki_value)
+KI_VIEW_MAP_READ(ki_text)
+KI_VIEW_MAP_READ(ki_text_list)
+KI_VIEW_MAP_READ(ki_bytes)
+KI_VIEW_MAP_READ(ki_quantity)
+KI_VIEW_MAP_READ(ki_timestamp)
+KI_VIEW_MAP_READ(ki_value)
+KI_VIEW_MAP_SET(ki_text, const char *, ki_place_set_text)
+KI_VIEW_MAP_COPY(ki_text, ki_place_copy_text)
+KI_VIEW_MAP_EDIT(ki_text_list)
+KI_VIEW_MAP_SET(ki_bytes, ki_str, ki_place_set_bytes)
+KI_VIEW_MAP_SET(ki_quantity, const char *, ki_place_set_quantity)
+KI_VIEW_MAP_COPY(ki_quantity, ki_place_copy_quantity)
+KI_VIEW_MAP_SET(ki_timestamp, ki_timestamp, ki_place_set_time)
+KI_VIEW_MAP_SET(ki_value, ki_value, ki_place_set_value)
 
 /* ---- fields ---- */
 
@@ -382,18 +432,21 @@ KI_VIEW_MAP(ki_value)
 #define KI_VIEW_NAME_OF(T, suffix) T##suffix
 
 #define KI_VIEW_READ(R, read, function, has, get, number, name) \
+    KI_VIEW_ATTRIBUTE                                           \
     static inline R KI_VIEW_NAME(KI_T, function)(KI_T view)     \
     {                                                           \
         return read(&view.value, KI_VIEW_FIELD(number, name));  \
     }                                                           \
     KI_VIEW_FIELD_OF(has, get, number, name)
 #define KI_VIEW_READ_OR(R, read, otherwise, function, has, get, number, name) \
+    KI_VIEW_ATTRIBUTE                                                         \
     static inline R KI_VIEW_NAME(KI_T, function)(KI_T view)                   \
     {                                                                         \
         return read(&view.value, KI_VIEW_FIELD(number, name), otherwise);     \
     }                                                                         \
     KI_VIEW_FIELD_OF(has, get, number, name)
 #define KI_VIEW_WRAP(R, function, has, get, number, name)                      \
+    KI_VIEW_ATTRIBUTE                                                          \
     static inline R KI_VIEW_NAME(KI_T, function)(KI_T view)                    \
     {                                                                          \
         R child;                                                               \
@@ -414,48 +467,112 @@ KI_VIEW_MAP(ki_value)
 /* For fields of each type; KI_VIEW_CHILD for messages, lists and maps. Those that end in _OR take
  * the default, those in _AS the name in JSON if C does not allow it. */
 #define KI_VIEW_TEXT(f, number) \
-    KI_VIEW_READ_OR(ki_text, ki_view_text, NULL, _##f, _has_##f, _get_##f, number, #f)
-#define KI_VIEW_TEXT_OR(f, number, otherwise) \
-    KI_VIEW_READ_OR(ki_text, ki_view_text, otherwise, _##f, _has_##f, _get_##f, number, #f)
+    KI_VIEW_TEXT_FIELD(_##f, _has_##f, _get_##f, _set_##f, _remove_##f, _copy_##f, number, NULL, #f)
+#define KI_VIEW_TEXT_OR(f, number, otherwise)                                              \
+    KI_VIEW_TEXT_FIELD(_##f, _has_##f, _get_##f, _set_##f, _remove_##f, _copy_##f, number, \
+                       otherwise, #f)
+#define KI_VIEW_TEXT_AS(f, number, name)                                                         \
+    KI_VIEW_TEXT_FIELD(_##f, _has_##f, _get_##f, _set_##f, _remove_##f, _copy_##f, number, NULL, \
+                       name)
+#define KI_VIEW_TEXT_FIELD(function, has, get, set, remove, copy, number, otherwise, name) \
+    KI_VIEW_READ_OR(ki_text, ki_view_text, otherwise, function, has, get, number, name)    \
+    KI_VIEW_COPY(ki_text, ki_place_copy_text, copy, name)                                  \
+    KI_VIEW_SET(const char *, ki_place_set_text, set, remove, name)
 #define KI_VIEW_BOOL(f, number) \
-    KI_VIEW_READ_OR(bool, ki_view_bool, false, _##f, _has_##f, _get_##f, number, #f)
+    KI_VIEW_BOOL_FIELD(_##f, _has_##f, _get_##f, _set_##f, _remove_##f, number, false, #f)
 #define KI_VIEW_BOOL_OR(f, number, otherwise) \
-    KI_VIEW_READ_OR(bool, ki_view_bool, otherwise, _##f, _has_##f, _get_##f, number, #f)
-#define KI_VIEW_INT32(f, number) \
-    KI_VIEW_READ_OR(int32_t, ki_view_int32, 0, _##f, _has_##f, _get_##f, number, #f)
-#define KI_VIEW_INT32_OR(f, number, otherwise) \
-    KI_VIEW_READ_OR(int32_t, ki_view_int32, otherwise, _##f, _has_##f, _get_##f, number, #f)
-#define KI_VIEW_INT64(f, number) \
-    KI_VIEW_READ_OR(int64_t, ki_view_int64, 0, _##f, _has_##f, _get_##f, number, #f)
-#define KI_VIEW_INT64_OR(f, number, otherwise) \
-    KI_VIEW_READ_OR(int64_t, ki_view_int64, otherwise, _##f, _has_##f, _get_##f, number, #f)
-#define KI_VIEW_DOUBLE(f, number) \
-    KI_VIEW_READ_OR(double, ki_view_double, 0, _##f, _has_##f, _get_##f, number, #f)
-#define KI_VIEW_DOUBLE_OR(f, number, otherwise) \
-    KI_VIEW_READ_OR(double, ki_view_double, otherwise, _##f, _has_##f, _get_##f, number, #f)
-#define KI_VIEW_BYTES(f, number) \
-    KI_VIEW_READ(ki_bytes, ki_view_bytes, _##f, _has_##f, _get_##f, number, #f)
-#define KI_VIEW_TIME(f, number) \
-    KI_VIEW_READ(ki_timestamp, ki_view_time, _##f, _has_##f, _get_##f, number, #f)
-#define KI_VIEW_DURATION(f, number) \
-    KI_VIEW_READ(int64_t, ki_view_duration, _##f, _has_##f, _get_##f, number, #f)
-#define KI_VIEW_QUANTITY(f, number) \
-    KI_VIEW_READ(ki_quantity, ki_view_quantity, _##f, _has_##f, _get_##f, number, #f)
-#define KI_VIEW_INT_OR_STRING(f, number) \
-    KI_VIEW_READ(ki_int_or_string, ki_view_int_or_string, _##f, _has_##f, _get_##f, number, #f)
-#define KI_VIEW_VALUE(f, number) \
-    KI_VIEW_READ(ki_value, ki_view_child, _##f, _has_##f, _get_##f, number, #f)
-#define KI_VIEW_TEXT_AS(f, number, name) \
-    KI_VIEW_READ_OR(ki_text, ki_view_text, NULL, _##f, _has_##f, _get_##f, number, name)
+    KI_VIEW_BOOL_FIELD(_##f, _has_##f, _get_##f, _set_##f, _remove_##f, number, otherwise, #f)
 #define KI_VIEW_BOOL_AS(f, number, name) \
-    KI_VIEW_READ_OR(bool, ki_view_bool, false, _##f, _has_##f, _get_##f, number, name)
-#define KI_VIEW_CHILD(f, number, R) KI_VIEW_WRAP(R, _##f, _has_##f, _get_##f, number, #f)
-#define KI_VIEW_CHILD_AS(f, number, R, name) KI_VIEW_WRAP(R, _##f, _has_##f, _get_##f, number, name)
+    KI_VIEW_BOOL_FIELD(_##f, _has_##f, _get_##f, _set_##f, _remove_##f, number, false, name)
+#define KI_VIEW_BOOL_FIELD(function, has, get, set, remove, number, otherwise, name) \
+    KI_VIEW_READ_OR(bool, ki_view_bool, otherwise, function, has, get, number, name) \
+    KI_VIEW_SET(int, ki_place_set_bool, set, remove, name)
+#define KI_VIEW_INT32(f, number) \
+    KI_VIEW_INT32_FIELD(_##f, _has_##f, _get_##f, _set_##f, _remove_##f, number, 0, #f)
+#define KI_VIEW_INT32_OR(f, number, otherwise) \
+    KI_VIEW_INT32_FIELD(_##f, _has_##f, _get_##f, _set_##f, _remove_##f, number, otherwise, #f)
+#define KI_VIEW_INT32_AS(f, number, name) \
+    KI_VIEW_INT32_FIELD(_##f, _has_##f, _get_##f, _set_##f, _remove_##f, number, 0, name)
+#define KI_VIEW_INT32_FIELD(function, has, get, set, remove, number, otherwise, name)    \
+    KI_VIEW_READ_OR(int32_t, ki_view_int32, otherwise, function, has, get, number, name) \
+    KI_VIEW_SET(int32_t, ki_place_set_int64, set, remove, name)
+#define KI_VIEW_INT64(f, number) \
+    KI_VIEW_INT64_FIELD(_##f, _has_##f, _get_##f, _set_##f, _remove_##f, number, 0, #f)
+#define KI_VIEW_INT64_OR(f, number, otherwise) \
+    KI_VIEW_INT64_FIELD(_##f, _has_##f, _get_##f, _set_##f, _remove_##f, number, otherwise, #f)
+#define KI_VIEW_INT64_AS(f, number, name) \
+    KI_VIEW_INT64_FIELD(_##f, _has_##f, _get_##f, _set_##f, _remove_##f, number, 0, name)
+#define KI_VIEW_INT64_FIELD(function, has, get, set, remove, number, otherwise, name)    \
+    KI_VIEW_READ_OR(int64_t, ki_view_int64, otherwise, function, has, get, number, name) \
+    KI_VIEW_SET(int64_t, ki_place_set_int64, set, remove, name)
+#define KI_VIEW_DOUBLE(f, number) \
+    KI_VIEW_DOUBLE_FIELD(_##f, _has_##f, _get_##f, _set_##f, _remove_##f, number, 0, #f)
+#define KI_VIEW_DOUBLE_OR(f, number, otherwise) \
+    KI_VIEW_DOUBLE_FIELD(_##f, _has_##f, _get_##f, _set_##f, _remove_##f, number, otherwise, #f)
+#define KI_VIEW_DOUBLE_AS(f, number, name) \
+    KI_VIEW_DOUBLE_FIELD(_##f, _has_##f, _get_##f, _set_##f, _remove_##f, number, 0, name)
+#define KI_VIEW_DOUBLE_FIELD(function, has, get, set, remove, number, otherwise, name)   \
+    KI_VIEW_READ_OR(double, ki_view_double, otherwise, function, has, get, number, name) \
+    KI_VIEW_SET(double, ki_place_set_double, set, remove, name)
+#define KI_VIEW_BYTES(f, number)                                                \
+    KI_VIEW_READ(ki_bytes, ki_view_bytes, _##f, _has_##f, _get_##f, number, #f) \
+    KI_VIEW_SET(ki_str, ki_place_set_bytes, _set_##f, _remove_##f, #f)
+#define KI_VIEW_BYTES_AS(f, number, name)                                         \
+    KI_VIEW_READ(ki_bytes, ki_view_bytes, _##f, _has_##f, _get_##f, number, name) \
+    KI_VIEW_SET(ki_str, ki_place_set_bytes, _set_##f, _remove_##f, name)
+#define KI_VIEW_TIME(f, number)                                                    \
+    KI_VIEW_READ(ki_timestamp, ki_view_time, _##f, _has_##f, _get_##f, number, #f) \
+    KI_VIEW_SET(ki_timestamp, ki_place_set_time, _set_##f, _remove_##f, #f)
+#define KI_VIEW_TIME_AS(f, number, name)                                             \
+    KI_VIEW_READ(ki_timestamp, ki_view_time, _##f, _has_##f, _get_##f, number, name) \
+    KI_VIEW_SET(ki_timestamp, ki_place_set_time, _set_##f, _remove_##f, name)
+#define KI_VIEW_MICRO_TIME(f, number)                                              \
+    KI_VIEW_READ(ki_timestamp, ki_view_time, _##f, _has_##f, _get_##f, number, #f) \
+    KI_VIEW_SET(ki_timestamp, ki_place_set_micro_time, _set_##f, _remove_##f, #f)
+#define KI_VIEW_MICRO_TIME_AS(f, number, name)                                       \
+    KI_VIEW_READ(ki_timestamp, ki_view_time, _##f, _has_##f, _get_##f, number, name) \
+    KI_VIEW_SET(ki_timestamp, ki_place_set_micro_time, _set_##f, _remove_##f, name)
+#define KI_VIEW_DURATION(f, number)                                               \
+    KI_VIEW_READ(int64_t, ki_view_duration, _##f, _has_##f, _get_##f, number, #f) \
+    KI_VIEW_SET(int64_t, ki_place_set_duration, _set_##f, _remove_##f, #f)
+#define KI_VIEW_DURATION_AS(f, number, name)                                        \
+    KI_VIEW_READ(int64_t, ki_view_duration, _##f, _has_##f, _get_##f, number, name) \
+    KI_VIEW_SET(int64_t, ki_place_set_duration, _set_##f, _remove_##f, name)
+#define KI_VIEW_QUANTITY(f, number)                                                   \
+    KI_VIEW_READ(ki_quantity, ki_view_quantity, _##f, _has_##f, _get_##f, number, #f) \
+    KI_VIEW_COPY(ki_quantity, ki_place_copy_quantity, _copy_##f, #f)                  \
+    KI_VIEW_SET(const char *, ki_place_set_quantity, _set_##f, _remove_##f, #f)
+#define KI_VIEW_QUANTITY_AS(f, number, name)                                            \
+    KI_VIEW_READ(ki_quantity, ki_view_quantity, _##f, _has_##f, _get_##f, number, name) \
+    KI_VIEW_COPY(ki_quantity, ki_place_copy_quantity, _copy_##f, name)                  \
+    KI_VIEW_SET(const char *, ki_place_set_quantity, _set_##f, _remove_##f, name)
+#define KI_VIEW_INT_OR_STRING(f, number)                                                        \
+    KI_VIEW_READ(ki_int_or_string, ki_view_int_or_string, _##f, _has_##f, _get_##f, number, #f) \
+    KI_VIEW_SET(ki_int_or_string, ki_place_set_int_or_string, _set_##f, _remove_##f, #f)
+#define KI_VIEW_INT_OR_STRING_AS(f, number, name)                                                 \
+    KI_VIEW_READ(ki_int_or_string, ki_view_int_or_string, _##f, _has_##f, _get_##f, number, name) \
+    KI_VIEW_SET(ki_int_or_string, ki_place_set_int_or_string, _set_##f, _remove_##f, name)
+#define KI_VIEW_VALUE(f, number)                                                \
+    KI_VIEW_READ(ki_value, ki_view_child, _##f, _has_##f, _get_##f, number, #f) \
+    KI_VIEW_COPY(ki_str, ki_place_set_json, _set_##f##_json, #f)                \
+    KI_VIEW_SET(ki_value, ki_place_set_value, _set_##f, _remove_##f, #f)
+#define KI_VIEW_VALUE_AS(f, number, name)                                         \
+    KI_VIEW_READ(ki_value, ki_view_child, _##f, _has_##f, _get_##f, number, name) \
+    KI_VIEW_COPY(ki_str, ki_place_set_json, _set_##f##_json, name)                \
+    KI_VIEW_SET(ki_value, ki_place_set_value, _set_##f, _remove_##f, name)
+#define KI_VIEW_CHILD(f, number, R)                       \
+    KI_VIEW_WRAP(R, _##f, _has_##f, _get_##f, number, #f) \
+    KI_VIEW_DESCEND(R, _edit_##f, _set_##f, _remove_##f, #f)
+#define KI_VIEW_CHILD_AS(f, number, R, name)                \
+    KI_VIEW_WRAP(R, _##f, _has_##f, _get_##f, number, name) \
+    KI_VIEW_DESCEND(R, _edit_##f, _set_##f, _remove_##f, name)
 
 /* T_f_by_KEY() of a list: R is the type of its elements, and key_number the field of `key`. */
-#define KI_VIEW_KEYED(f, R, key, key_number) \
-    KI_VIEW_FIND(R, _##f##_by_##key, _##f, key_number, #key)
+#define KI_VIEW_KEYED(f, R, key, key_number)                 \
+    KI_VIEW_FIND(R, _##f##_by_##key, _##f, key_number, #key) \
+    KI_VIEW_REACH(R, _edit_##f##_by_##key, _edit_##f, #key)
 #define KI_VIEW_FIND(R, function, list, key_number, name)                                   \
+    KI_VIEW_ATTRIBUTE                                                                       \
     static inline R KI_VIEW_NAME(KI_T, function)(KI_T view, const char *key)                \
     {                                                                                       \
         R element;                                                                          \

@@ -39,8 +39,7 @@ bool ki__text_of(const ki_value *value, ki_text *ret_text)
     return true;
 }
 
-/* The value that a text was read from. */
-static ki_value value_of(ki_text text)
+ki_value ki__text_value(ki_text text)
 {
     return text.encoding == &ki__json_value_ops
                ? ki__json_value_at(text.ptr - 1, text.ptr + text.len + 1)
@@ -52,7 +51,7 @@ bool ki_text_equals(ki_text text, ki_str other)
     if (text.encoding == NULL) {
         return ki_str_eq(ki_str_make(text.ptr, text.len), other);
     }
-    ki_value value = value_of(text);
+    ki_value value = ki__text_value(text);
     return ki_value_equals(&value, other);
 }
 
@@ -60,7 +59,7 @@ int ki_text_copy(ki_text text, char *out, size_t size)
 {
     KI__REQUIRE(out, NULL);
     if (text.encoding != NULL) {
-        ki_value value = value_of(text);
+        ki_value value = ki__text_value(text);
         return size != 0 ? ki_value_get_string(&value, out, size) : KI_ERR_LIMIT;
     }
     if (text.len >= size || text.len > INT32_MAX) {
@@ -82,7 +81,7 @@ int ki_text_append(ki_text text, ki_buf *out)
 {
     KI__REQUIRE(out, NULL);
     if (text.encoding != NULL) {
-        ki_value value = value_of(text);
+        ki_value value = ki__text_value(text);
         return ki_value_copy_string(&value, out);
     }
     return ki_buf_add(out, text.ptr, text.len);
@@ -116,7 +115,7 @@ int ki_bytes_append(ki_bytes bytes, ki_buf *out)
         return ki_buf_add(out, bytes.ptr, bytes.len);
     }
     char *room;
-    ki_value value = value_of((ki_text){bytes.ptr, bytes.len, bytes.encoding});
+    ki_value value = ki__text_value((ki_text){bytes.ptr, bytes.len, bytes.encoding});
     const ki__value_ops *ops = value.ops;
     size_t len = ops->decode(&value, NULL, 0);
     int r = ki_buf_reserve(out, len, &room);

@@ -64,6 +64,7 @@
 #include <kinformer/value.h>
 #include <kinformer/version.h>
 #include <kinformer/view.h>
+#include <kinformer/view_edit.h>
 #include <kinformer/worker.h>
 #include <kinformer/workqueue.h>
 #include <kinformer/workqueue_stats.h>
@@ -143,6 +144,7 @@ SIZED(ki_object_options, 56, projection, 48)
 SIZED(ki_owner, 80, controller, 72)
 SIZED(ki_pager_options, 72, max_objects, 64)
 SIZED(ki_pager_result, 40, pages, 32)
+FIXED(ki_place, 16, node, 8)
 FIXED(ki_quantity, 24, text, 0)
 SIZED(ki_queue_options, 64, max_deltas, 56)
 SIZED(ki_random, 24, user, 16)

@@ -12,12 +12,14 @@ import time
 
 PROLOGUE = """#include <kinformer/api/apps_v1.h>
 #include <kinformer/api/core_v1.h>
-int f(const ki_object *object);
-int f(const ki_object *object)
+int f(const ki_object *object, struct ki_edit *edit);
+int f(const ki_object *object, struct ki_edit *edit)
 {
     ki_core_v1_Pod pod = ki_core_v1_Pod_of(object);
     ki_core_v1_PodSpec spec = ki_core_v1_Pod_spec(pod);
+    ki_core_v1_PodSpec_edit to = ki_core_v1_Pod_edit_spec(ki_core_v1_Pod_edit_of(edit));
     (void)spec;
+    (void)to;
     %s
     return 0;
 }
@@ -28,6 +30,10 @@ ACCEPTED = [
     'static const char *const path = KI_PATH(core_v1, Pod, status.containerStatuses[0].image);'
     ' (void)path;',
     "KI_EACH (ki_core_v1_Container, c, ki_core_v1_PodSpec_containers(spec)) { (void)c; }",
+    'ki_core_v1_PodSpec_set_nodeName(to, "a");',
+    "ki_core_v1_PodSpec_set_affinity(to, ki_core_v1_PodSpec_affinity(spec));",
+    "(void)ki_core_v1_PodSpec_edit_containers_by_name(to, \"a\");",
+    "ki_core_v1_PodSpec_remove_serviceAccount(to);",  # deprecated, but may be removed
 ]
 REFUSED = [
     "(void)ki_core_v1_PodSpec_nodName(spec);",
@@ -41,6 +47,19 @@ REFUSED = [
     'static const char *const path = KI_PATH(core_v1, Pod, spec.nodeName.x); (void)path;',
     'static const char *const path = KI_PATH(core_v1, Pood, spec.nodeName); (void)path;',
     "(void)ki_core_v1_PodSpec_serviceAccount(spec);",  # deprecated
+    'ki_core_v1_PodSpec_set_nodName(to, "a");',
+    'ki_core_v1_PodSpec_set_nodeName(spec, "a");',
+    "ki_core_v1_PodSpec_set_nodeName(to, 1);",
+    "ki_core_v1_PodSpec_set_nodeName(to, ki_core_v1_PodSpec_nodeName(spec));",  # that is copy
+    'ki_core_v1_PodSpec_set_priority(to, "1");',
+    'ki_core_v1_PodSpec_set_hostNetwork(to, "true");',
+    "ki_core_v1_PodSpec_set_affinity(to, spec);",
+    "ki_core_v1_NodeSpec_edit node = ki_core_v1_Pod_edit_spec(ki_core_v1_Pod_edit_of(edit));"
+    " (void)node;",
+    "(void)ki_core_v1_PodSpec_edit_of(edit);",
+    'ki_text_map_set(ki_core_v1_PodSpec_edit_overhead(to), "cpu", "1");',
+    "ki_core_v1_Volume_list_append(ki_core_v1_PodSpec_edit_containers(to));",
+    'ki_core_v1_PodSpec_set_serviceAccount(to, "a");',  # deprecated
 ]
 SECONDS_MAX = 5  # on a busy machine; 0.12 s of processor time on an idle one
 

@@ -106,6 +106,9 @@ SOME = {
 # Changes of an edit keep that an argument is NULL in the edit, so that must be there.
 STICKY = ("ki_edit_set_", "ki_edit_add_", "ki_edit_append_", "ki_edit_remove")
 
+# Places of an edit are values, which are of no edit if they are all 0: then nothing happens.
+PLACES = "ki_place_"
+
 # A buffer that is to be made must be there: the only one of its kind.
 LEFT_OUT = {"ki_buf_init"}
 
@@ -117,7 +120,11 @@ DECLARATION = re.compile(r"KI_API\s+(?:KI_NODISCARD\s+)?(int|void)\s+(ki_\w+)"
                          r"\(((?:[^()]|\([^()]*\))*)\)\s*;")
 VALUES = {"ki_str": 'ki_str_from("a")', "bool": "false", "char": "'a'", "size_t": "1",
           "ki_text": '(ki_text){"a", 1, NULL}', "ki_bytes": '(ki_bytes){"a", 1, NULL}',
-          "ki_quantity": '(ki_quantity){{"1", 1, NULL}}'}
+          "ki_quantity": '(ki_quantity){{"1", 1, NULL}}', "ki_place": "(ki_place){NULL, 0}",
+          "ki_value": "(ki_value){0}", "struct ki_timestamp": "(ki_timestamp){0, 0}",
+          "struct ki_text": '(ki_text){"a", 1, NULL}',
+          "struct ki_quantity": '(ki_quantity){{"1", 1, NULL}}',
+          "struct ki_int_or_string": "ki_int_or_string_int(1)"}
 
 
 def split(parameters):
@@ -153,6 +160,8 @@ def is_pointer(kind):
 def required(name, parameters):
     if name.startswith(STICKY):
         return ["edit"]
+    if name.startswith(PLACES):
+        return ["at"]
     optional = (ANY - NEVER.get(name, set())) | SOME.get(name, set())
     return [p for kind, p in parameters if is_pointer(kind) and p not in optional]
 
@@ -173,7 +182,8 @@ def write_calls(result, name, parameters, out):
     has_error = ("ki_error *", "error") in parameters
     out.append(f"static void call_{name}(ki_error *error)\n{{\n    (void)error;\n")
     for missing in required(name, parameters):
-        arguments = ", ".join("NULL" if p == missing else sample(kind, p) for kind, p in parameters)
+        arguments = ", ".join("NULL" if p == missing and is_pointer(kind) else sample(kind, p)
+                              for kind, p in parameters)
         if result == "int":
             out.append(f'    expect("{missing}", {name}({arguments}), '
                        f'{"error" if has_error else "NULL"});\n')

@@ -197,7 +197,7 @@ func identifier(name string) string {
 	}, name)
 	mapped = strings.TrimLeft(mapped, "_")
 	switch mapped {
-	case "of", "list", "map":
+	case "of", "list", "map", "edit", "new":
 		return mapped + "_"
 	}
 	return mapped
@@ -245,7 +245,7 @@ var plainReads = map[fieldType]viewRead{
 	typeInt64:       {"INT64", "", "64-bit integer"},
 	typeDouble:      {"DOUBLE", "", "number"},
 	typeTime:        {"TIME", "", "time"},
-	typeMicroTime:   {"TIME", "", "time with microseconds"},
+	typeMicroTime:   {"MICRO_TIME", "", "time with microseconds"},
 	typeDuration:    {"DURATION", "", "duration in nanoseconds"},
 	typeQuantity:    {"QUANTITY", "", "quantity"},
 	typeIntOrString: {"INT_OR_STRING", "", "integer or string"},

@@ -56,8 +56,11 @@ func (v *viewModel) cppHeader(p *viewPackage) string {
 	}
 	out.WriteString("\n/* clang-format off */\n")
 	out.WriteString("#include <kinformer/cpp/view_macros.inc>\n")
-	fmt.Fprintf(&out, "#include <kinformer/api/%s.h>\n", p.name)
-	out.WriteString("#include <kinformer/cpp/view_macros.inc>\n\n")
+	for range 2 { // views, then edits
+		fmt.Fprintf(&out, "#include <kinformer/api/%s.h>\n", p.name)
+		out.WriteString("#include <kinformer/cpp/view_macros.inc>\n")
+	}
+	out.WriteByte('\n')
 	fmt.Fprintf(&out, "namespace ki\n{\nnamespace %s\n{\n", p.name)
 	for _, table := range p.messages {
 		fmt.Fprintf(&out, "using %s = typed<%s>;\n", table.goType.Name(), viewType(table.goType))
@@ -142,10 +145,9 @@ func (v *viewModel) writeMessage(out *strings.Builder, p *viewPackage, table *me
 	name := viewType(table.goType)
 	fmt.Fprintf(out, "\n/* ---- %s ---- */\n", table.goType.Name())
 	for _, apiVersion := range v.kindOf(table.goType) {
-		if v.sources[p.path].deprecated[table.goType.Name()] {
-			out.WriteString("KI_DEPRECATED\n")
-		}
+		end := openDeprecated(out, v.sources[p.path].deprecated[table.goType.Name()])
 		call(out, "KI_VIEW_KIND", name, apiVersion, fmt.Sprintf("%q", table.goType.Name()))
+		out.WriteString(end)
 	}
 	fmt.Fprintf(out, "#define KI_T %s\nKI_VIEW_BEGIN\n", name)
 	seen := map[string]bool{}
@@ -193,9 +195,7 @@ func (v *viewModel) writeField(out *strings.Builder, message, id string, f viewF
 		comment += ", deprecated"
 	}
 	fmt.Fprintf(out, "/** %s. */\n", comment)
-	if deprecated {
-		out.WriteString("KI_DEPRECATED\n")
-	}
+	end := openDeprecated(out, deprecated)
 	macro := "KI_VIEW_" + read.macro
 	args := []string{id, fmt.Sprintf("%d", f.way)}
 	if f.way > 0xff {
@@ -217,6 +217,17 @@ func (v *viewModel) writeField(out *strings.Builder, message, id string, f viewF
 	}
 	call(out, macro, args...)
 	v.writeKeyed(out, id, f)
+	out.WriteString(end)
+}
+
+// openDeprecated writes what makes the functions of the next macros deprecated, if they are, and
+// gives what ends it.
+func openDeprecated(out *strings.Builder, deprecated bool) string {
+	if !deprecated {
+		return ""
+	}
+	out.WriteString("#undef KI_VIEW_ATTRIBUTE\n#define KI_VIEW_ATTRIBUTE KI_DEPRECATED\n")
+	return "#undef KI_VIEW_ATTRIBUTE\n#define KI_VIEW_ATTRIBUTE\n"
 }
 
 // writeKeyed: the elements of a list by their key, if that is a string.

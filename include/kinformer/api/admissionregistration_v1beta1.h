@@ -390,9 +390,12 @@ KI_VIEW_END
 #undef KI_T
 
 /* ---- MutatingWebhookConfiguration ---- */
-KI_DEPRECATED
+#undef KI_VIEW_ATTRIBUTE
+#define KI_VIEW_ATTRIBUTE KI_DEPRECATED
 KI_VIEW_KIND(ki_admissionregistration_v1beta1_MutatingWebhookConfiguration,
 "admissionregistration.k8s.io/v1beta1", "MutatingWebhookConfiguration")
+#undef KI_VIEW_ATTRIBUTE
+#define KI_VIEW_ATTRIBUTE
 #define KI_T ki_admissionregistration_v1beta1_MutatingWebhookConfiguration
 KI_VIEW_BEGIN
 /** Metadata: ObjectMeta. */
@@ -620,9 +623,12 @@ KI_VIEW_END
 #undef KI_T
 
 /* ---- ValidatingWebhookConfiguration ---- */
-KI_DEPRECATED
+#undef KI_VIEW_ATTRIBUTE
+#define KI_VIEW_ATTRIBUTE KI_DEPRECATED
 KI_VIEW_KIND(ki_admissionregistration_v1beta1_ValidatingWebhookConfiguration,
 "admissionregistration.k8s.io/v1beta1", "ValidatingWebhookConfiguration")
+#undef KI_VIEW_ATTRIBUTE
+#define KI_VIEW_ATTRIBUTE
 #define KI_T ki_admissionregistration_v1beta1_ValidatingWebhookConfiguration
 KI_VIEW_BEGIN
 /** Metadata: ObjectMeta. */

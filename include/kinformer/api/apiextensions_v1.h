@@ -307,8 +307,11 @@ KI_VIEW_CHILD(subresources, 5, ki_apiextensions_v1_CustomResourceSubresources)
 /** Additional printer columns: list of CustomResourceColumnDefinition. */
 KI_VIEW_CHILD(additionalPrinterColumns, 6, ki_apiextensions_v1_CustomResourceColumnDefinition_list)
 /** Deprecated: boolean, deprecated. */
-KI_DEPRECATED
+#undef KI_VIEW_ATTRIBUTE
+#define KI_VIEW_ATTRIBUTE KI_DEPRECATED
 KI_VIEW_BOOL(deprecated, 7)
+#undef KI_VIEW_ATTRIBUTE
+#define KI_VIEW_ATTRIBUTE
 /** Deprecation warning: string. */
 KI_VIEW_TEXT(deprecationWarning, 8)
 /** Selectable fields: list of SelectableField. */

@@ -205,9 +205,12 @@ KI_VIEW_END
 #undef KI_T
 
 /* ---- CustomResourceDefinition ---- */
-KI_DEPRECATED
+#undef KI_VIEW_ATTRIBUTE
+#define KI_VIEW_ATTRIBUTE KI_DEPRECATED
 KI_VIEW_KIND(ki_apiextensions_v1beta1_CustomResourceDefinition, "apiextensions.k8s.io/v1beta1",
 "CustomResourceDefinition")
+#undef KI_VIEW_ATTRIBUTE
+#define KI_VIEW_ATTRIBUTE
 #define KI_T ki_apiextensions_v1beta1_CustomResourceDefinition
 KI_VIEW_BEGIN
 /** Metadata: ObjectMeta. */
@@ -273,8 +276,11 @@ KI_VIEW_BEGIN
 /** Group: string. */
 KI_VIEW_TEXT(group, 1)
 /** Version: string, deprecated. */
-KI_DEPRECATED
+#undef KI_VIEW_ATTRIBUTE
+#define KI_VIEW_ATTRIBUTE KI_DEPRECATED
 KI_VIEW_TEXT(version, 2)
+#undef KI_VIEW_ATTRIBUTE
+#define KI_VIEW_ATTRIBUTE
 /** Names: CustomResourceDefinitionNames. */
 KI_VIEW_CHILD(names, 3, ki_apiextensions_v1beta1_CustomResourceDefinitionNames)
 /** Scope: string (ResourceScope). */
@@ -291,8 +297,11 @@ ki_apiextensions_v1beta1_CustomResourceColumnDefinition_list)
 /** Conversion: CustomResourceConversion. */
 KI_VIEW_CHILD(conversion, 9, ki_apiextensions_v1beta1_CustomResourceConversion)
 /** Preserve unknown fields: boolean, deprecated. */
-KI_DEPRECATED
+#undef KI_VIEW_ATTRIBUTE
+#define KI_VIEW_ATTRIBUTE KI_DEPRECATED
 KI_VIEW_BOOL(preserveUnknownFields, 10)
+#undef KI_VIEW_ATTRIBUTE
+#define KI_VIEW_ATTRIBUTE
 /** Selectable fields: list of SelectableField. */
 KI_VIEW_CHILD(selectableFields, 11, ki_apiextensions_v1beta1_SelectableField_list)
 KI_VIEW_END
@@ -330,8 +339,11 @@ KI_VIEW_CHILD(subresources, 5, ki_apiextensions_v1beta1_CustomResourceSubresourc
 KI_VIEW_CHILD(additionalPrinterColumns, 6,
 ki_apiextensions_v1beta1_CustomResourceColumnDefinition_list)
 /** Deprecated: boolean, deprecated. */
-KI_DEPRECATED
+#undef KI_VIEW_ATTRIBUTE
+#define KI_VIEW_ATTRIBUTE KI_DEPRECATED
 KI_VIEW_BOOL(deprecated, 7)
+#undef KI_VIEW_ATTRIBUTE
+#define KI_VIEW_ATTRIBUTE
 /** Deprecation warning: string. */
 KI_VIEW_TEXT(deprecationWarning, 8)
 /** Selectable fields: list of SelectableField. */

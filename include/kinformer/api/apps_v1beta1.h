@@ -120,8 +120,11 @@ extern const ki_fields_apps_v1beta1_StatefulSetList ki_paths_apps_v1beta1_Statef
 #endif
 
 /* ---- ControllerRevision ---- */
-KI_DEPRECATED
+#undef KI_VIEW_ATTRIBUTE
+#define KI_VIEW_ATTRIBUTE KI_DEPRECATED
 KI_VIEW_KIND(ki_apps_v1beta1_ControllerRevision, "apps/v1beta1", "ControllerRevision")
+#undef KI_VIEW_ATTRIBUTE
+#define KI_VIEW_ATTRIBUTE
 #define KI_T ki_apps_v1beta1_ControllerRevision
 KI_VIEW_BEGIN
 /** Metadata: ObjectMeta. */
@@ -145,8 +148,11 @@ KI_VIEW_END
 #undef KI_T
 
 /* ---- Deployment ---- */
-KI_DEPRECATED
+#undef KI_VIEW_ATTRIBUTE
+#define KI_VIEW_ATTRIBUTE KI_DEPRECATED
 KI_VIEW_KIND(ki_apps_v1beta1_Deployment, "apps/v1beta1", "Deployment")
+#undef KI_VIEW_ATTRIBUTE
+#define KI_VIEW_ATTRIBUTE
 #define KI_T ki_apps_v1beta1_Deployment
 KI_VIEW_BEGIN
 /** Metadata: ObjectMeta. */
@@ -188,8 +194,11 @@ KI_VIEW_END
 #undef KI_T
 
 /* ---- DeploymentRollback ---- */
-KI_DEPRECATED
+#undef KI_VIEW_ATTRIBUTE
+#define KI_VIEW_ATTRIBUTE KI_DEPRECATED
 KI_VIEW_KIND(ki_apps_v1beta1_DeploymentRollback, "apps/v1beta1", "DeploymentRollback")
+#undef KI_VIEW_ATTRIBUTE
+#define KI_VIEW_ATTRIBUTE
 #define KI_T ki_apps_v1beta1_DeploymentRollback
 KI_VIEW_BEGIN
 /** Name: string. */
@@ -219,8 +228,11 @@ KI_VIEW_INT32(revisionHistoryLimit, 6)
 /** Paused: boolean. */
 KI_VIEW_BOOL(paused, 7)
 /** Rollback to: RollbackConfig, deprecated. */
-KI_DEPRECATED
+#undef KI_VIEW_ATTRIBUTE
+#define KI_VIEW_ATTRIBUTE KI_DEPRECATED
 KI_VIEW_CHILD(rollbackTo, 8, ki_apps_v1beta1_RollbackConfig)
+#undef KI_VIEW_ATTRIBUTE
+#define KI_VIEW_ATTRIBUTE
 /** Progress deadline seconds: 32-bit integer. */
 KI_VIEW_INT32(progressDeadlineSeconds, 9)
 KI_VIEW_END
@@ -323,8 +335,11 @@ KI_VIEW_END
 #undef KI_T
 
 /* ---- StatefulSet ---- */
-KI_DEPRECATED
+#undef KI_VIEW_ATTRIBUTE
+#define KI_VIEW_ATTRIBUTE KI_DEPRECATED
 KI_VIEW_KIND(ki_apps_v1beta1_StatefulSet, "apps/v1beta1", "StatefulSet")
+#undef KI_VIEW_ATTRIBUTE
+#define KI_VIEW_ATTRIBUTE
 #define KI_T ki_apps_v1beta1_StatefulSet
 KI_VIEW_BEGIN
 /** Metadata: ObjectMeta. */

@@ -164,8 +164,11 @@ extern const ki_fields_apps_v1beta2_StatefulSetList ki_paths_apps_v1beta2_Statef
 #endif
 
 /* ---- ControllerRevision ---- */
-KI_DEPRECATED
+#undef KI_VIEW_ATTRIBUTE
+#define KI_VIEW_ATTRIBUTE KI_DEPRECATED
 KI_VIEW_KIND(ki_apps_v1beta2_ControllerRevision, "apps/v1beta2", "ControllerRevision")
+#undef KI_VIEW_ATTRIBUTE
+#define KI_VIEW_ATTRIBUTE
 #define KI_T ki_apps_v1beta2_ControllerRevision
 KI_VIEW_BEGIN
 /** Metadata: ObjectMeta. */
@@ -189,8 +192,11 @@ KI_VIEW_END
 #undef KI_T
 
 /* ---- DaemonSet ---- */
-KI_DEPRECATED
+#undef KI_VIEW_ATTRIBUTE
+#define KI_VIEW_ATTRIBUTE KI_DEPRECATED
 KI_VIEW_KIND(ki_apps_v1beta2_DaemonSet, "apps/v1beta2", "DaemonSet")
+#undef KI_VIEW_ATTRIBUTE
+#define KI_VIEW_ATTRIBUTE
 #define KI_T ki_apps_v1beta2_DaemonSet
 KI_VIEW_BEGIN
 /** Metadata: ObjectMeta. */
@@ -283,8 +289,11 @@ KI_VIEW_END
 #undef KI_T
 
 /* ---- Deployment ---- */
-KI_DEPRECATED
+#undef KI_VIEW_ATTRIBUTE
+#define KI_VIEW_ATTRIBUTE KI_DEPRECATED
 KI_VIEW_KIND(ki_apps_v1beta2_Deployment, "apps/v1beta2", "Deployment")
+#undef KI_VIEW_ATTRIBUTE
+#define KI_VIEW_ATTRIBUTE
 #define KI_T ki_apps_v1beta2_Deployment
 KI_VIEW_BEGIN
 /** Metadata: ObjectMeta. */
@@ -383,8 +392,11 @@ KI_VIEW_END
 #undef KI_T
 
 /* ---- ReplicaSet ---- */
-KI_DEPRECATED
+#undef KI_VIEW_ATTRIBUTE
+#define KI_VIEW_ATTRIBUTE KI_DEPRECATED
 KI_VIEW_KIND(ki_apps_v1beta2_ReplicaSet, "apps/v1beta2", "ReplicaSet")
+#undef KI_VIEW_ATTRIBUTE
+#define KI_VIEW_ATTRIBUTE
 #define KI_T ki_apps_v1beta2_ReplicaSet
 KI_VIEW_BEGIN
 /** Metadata: ObjectMeta. */
@@ -522,8 +534,11 @@ KI_VIEW_END
 #undef KI_T
 
 /* ---- StatefulSet ---- */
-KI_DEPRECATED
+#undef KI_VIEW_ATTRIBUTE
+#define KI_VIEW_ATTRIBUTE KI_DEPRECATED
 KI_VIEW_KIND(ki_apps_v1beta2_StatefulSet, "apps/v1beta2", "StatefulSet")
+#undef KI_VIEW_ATTRIBUTE
+#define KI_VIEW_ATTRIBUTE
 #define KI_T ki_apps_v1beta2_StatefulSet
 KI_VIEW_BEGIN
 /** Metadata: ObjectMeta. */

@@ -13,6 +13,8 @@
 #include <kinformer/cpp/view_macros.inc>
 #include <kinformer/api/authentication_v1.h>
 #include <kinformer/cpp/view_macros.inc>
+#include <kinformer/api/authentication_v1.h>
+#include <kinformer/cpp/view_macros.inc>
 
 namespace ki
 {

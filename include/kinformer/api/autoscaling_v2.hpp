@@ -13,6 +13,8 @@
 #include <kinformer/cpp/view_macros.inc>
 #include <kinformer/api/autoscaling_v2.h>
 #include <kinformer/cpp/view_macros.inc>
+#include <kinformer/api/autoscaling_v2.h>
+#include <kinformer/cpp/view_macros.inc>
 
 namespace ki
 {

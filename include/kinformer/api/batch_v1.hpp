@@ -15,6 +15,8 @@
 #include <kinformer/cpp/view_macros.inc>
 #include <kinformer/api/batch_v1.h>
 #include <kinformer/cpp/view_macros.inc>
+#include <kinformer/api/batch_v1.h>
+#include <kinformer/cpp/view_macros.inc>
 
 namespace ki
 {

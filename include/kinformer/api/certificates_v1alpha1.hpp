@@ -13,6 +13,8 @@
 #include <kinformer/cpp/view_macros.inc>
 #include <kinformer/api/certificates_v1alpha1.h>
 #include <kinformer/cpp/view_macros.inc>
+#include <kinformer/api/certificates_v1alpha1.h>
+#include <kinformer/cpp/view_macros.inc>
 
 namespace ki
 {

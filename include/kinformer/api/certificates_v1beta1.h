@@ -264,11 +264,17 @@ KI_VIEW_TEXT(nodeUID, 7)
 /** Max expiration seconds: 32-bit integer, default 86400. */
 KI_VIEW_INT32_OR(maxExpirationSeconds, 8, 86400)
 /** Pkix public key: bytes, deprecated. */
-KI_DEPRECATED
+#undef KI_VIEW_ATTRIBUTE
+#define KI_VIEW_ATTRIBUTE KI_DEPRECATED
 KI_VIEW_BYTES(pkixPublicKey, 9)
+#undef KI_VIEW_ATTRIBUTE
+#define KI_VIEW_ATTRIBUTE
 /** Proof of possession: bytes, deprecated. */
-KI_DEPRECATED
+#undef KI_VIEW_ATTRIBUTE
+#define KI_VIEW_ATTRIBUTE KI_DEPRECATED
 KI_VIEW_BYTES(proofOfPossession, 10)
+#undef KI_VIEW_ATTRIBUTE
+#define KI_VIEW_ATTRIBUTE
 /** Unverified user annotations: map of strings. */
 KI_VIEW_CHILD(unverifiedUserAnnotations, 11, ki_text_map)
 /** Stub PKCS10 request: bytes. */

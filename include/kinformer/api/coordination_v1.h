@@ -61,9 +61,9 @@ KI_VIEW_TEXT(holderIdentity, 1)
 /** Lease duration seconds: 32-bit integer. */
 KI_VIEW_INT32(leaseDurationSeconds, 2)
 /** Acquire time: time with microseconds. */
-KI_VIEW_TIME(acquireTime, 3)
+KI_VIEW_MICRO_TIME(acquireTime, 3)
 /** Renew time: time with microseconds. */
-KI_VIEW_TIME(renewTime, 4)
+KI_VIEW_MICRO_TIME(renewTime, 4)
 /** Lease transitions: 32-bit integer. */
 KI_VIEW_INT32(leaseTransitions, 5)
 /** Strategy: string (CoordinatedLeaseStrategy). */

@@ -64,9 +64,9 @@ KI_VIEW_BEGIN
 /** Lease name: string. */
 KI_VIEW_TEXT(leaseName, 1)
 /** Ping time: time with microseconds. */
-KI_VIEW_TIME(pingTime, 2)
+KI_VIEW_MICRO_TIME(pingTime, 2)
 /** Renew time: time with microseconds. */
-KI_VIEW_TIME(renewTime, 3)
+KI_VIEW_MICRO_TIME(renewTime, 3)
 /** Binary version: string. */
 KI_VIEW_TEXT(binaryVersion, 4)
 /** Emulation version: string. */

@@ -1483,8 +1483,11 @@ KI_VIEW_END
 #undef KI_T
 
 /* ---- ComponentStatus ---- */
-KI_DEPRECATED
+#undef KI_VIEW_ATTRIBUTE
+#define KI_VIEW_ATTRIBUTE KI_DEPRECATED
 KI_VIEW_KIND(ki_core_v1_ComponentStatus, "v1", "ComponentStatus")
+#undef KI_VIEW_ATTRIBUTE
+#define KI_VIEW_ATTRIBUTE
 #define KI_T ki_core_v1_ComponentStatus
 KI_VIEW_BEGIN
 /** Metadata: ObjectMeta. */
@@ -1496,8 +1499,11 @@ KI_VIEW_END
 #undef KI_T
 
 /* ---- ComponentStatusList ---- */
-KI_DEPRECATED
+#undef KI_VIEW_ATTRIBUTE
+#define KI_VIEW_ATTRIBUTE KI_DEPRECATED
 KI_VIEW_KIND(ki_core_v1_ComponentStatusList, "v1", "ComponentStatusList")
+#undef KI_VIEW_ATTRIBUTE
+#define KI_VIEW_ATTRIBUTE
 #define KI_T ki_core_v1_ComponentStatusList
 KI_VIEW_BEGIN
 /** Metadata: ListMeta. */
@@ -1919,8 +1925,11 @@ KI_VIEW_END
 #undef KI_T
 
 /* ---- Endpoints ---- */
-KI_DEPRECATED
+#undef KI_VIEW_ATTRIBUTE
+#define KI_VIEW_ATTRIBUTE KI_DEPRECATED
 KI_VIEW_KIND(ki_core_v1_Endpoints, "v1", "Endpoints")
+#undef KI_VIEW_ATTRIBUTE
+#define KI_VIEW_ATTRIBUTE
 #define KI_T ki_core_v1_Endpoints
 KI_VIEW_BEGIN
 /** Metadata: ObjectMeta. */
@@ -1931,8 +1940,11 @@ KI_VIEW_END
 #undef KI_T
 
 /* ---- EndpointsList ---- */
-KI_DEPRECATED
+#undef KI_VIEW_ATTRIBUTE
+#define KI_VIEW_ATTRIBUTE KI_DEPRECATED
 KI_VIEW_KIND(ki_core_v1_EndpointsList, "v1", "EndpointsList")
+#undef KI_VIEW_ATTRIBUTE
+#define KI_VIEW_ATTRIBUTE
 #define KI_T ki_core_v1_EndpointsList
 KI_VIEW_BEGIN
 /** Metadata: ListMeta. */
@@ -2074,7 +2086,7 @@ KI_VIEW_INT32(count, 8)
 /** Type: string. */
 KI_VIEW_TEXT(type, 9)
 /** Event time: time with microseconds. */
-KI_VIEW_TIME(eventTime, 10)
+KI_VIEW_MICRO_TIME(eventTime, 10)
 /** Series: EventSeries. */
 KI_VIEW_CHILD(series, 11, ki_core_v1_EventSeries)
 /** Action: string. */
@@ -2105,7 +2117,7 @@ KI_VIEW_BEGIN
 /** Count: 32-bit integer. */
 KI_VIEW_INT32(count, 1)
 /** Last observed time: time with microseconds. */
-KI_VIEW_TIME(lastObservedTime, 2)
+KI_VIEW_MICRO_TIME(lastObservedTime, 2)
 KI_VIEW_END
 #undef KI_T
 
@@ -2437,8 +2449,11 @@ KI_VIEW_CHILD(exec, 1, ki_core_v1_ExecAction)
 /** Http get: HTTPGetAction. */
 KI_VIEW_CHILD(httpGet, 2, ki_core_v1_HTTPGetAction)
 /** Tcp socket: TCPSocketAction, deprecated. */
-KI_DEPRECATED
+#undef KI_VIEW_ATTRIBUTE
+#define KI_VIEW_ATTRIBUTE KI_DEPRECATED
 KI_VIEW_CHILD(tcpSocket, 3, ki_core_v1_TCPSocketAction)
+#undef KI_VIEW_ATTRIBUTE
+#define KI_VIEW_ATTRIBUTE
 /** Sleep: SleepAction. */
 KI_VIEW_CHILD(sleep, 4, ki_core_v1_SleepAction)
 KI_VIEW_END
@@ -2848,8 +2863,11 @@ KI_VIEW_BEGIN
 /** Pod CIDR: string. */
 KI_VIEW_TEXT(podCIDR, 1)
 /** External ID: string, deprecated. */
-KI_DEPRECATED
+#undef KI_VIEW_ATTRIBUTE
+#define KI_VIEW_ATTRIBUTE KI_DEPRECATED
 KI_VIEW_TEXT(externalID, 2)
+#undef KI_VIEW_ATTRIBUTE
+#define KI_VIEW_ATTRIBUTE
 /** Provider ID: string. */
 KI_VIEW_TEXT(providerID, 3)
 /** Unschedulable: boolean. */
@@ -2857,8 +2875,11 @@ KI_VIEW_BOOL(unschedulable, 4)
 /** Taints: list of Taint. */
 KI_VIEW_CHILD(taints, 5, ki_core_v1_Taint_list)
 /** Config source: NodeConfigSource, deprecated. */
-KI_DEPRECATED
+#undef KI_VIEW_ATTRIBUTE
+#define KI_VIEW_ATTRIBUTE KI_DEPRECATED
 KI_VIEW_CHILD(configSource, 6, ki_core_v1_NodeConfigSource)
+#undef KI_VIEW_ATTRIBUTE
+#define KI_VIEW_ATTRIBUTE
 /** Pod CIDRs: list of strings. */
 KI_VIEW_CHILD(podCIDRs, 7, ki_text_list)
 /** Pod preemption policy: NodePodPreemptionPolicy. */
@@ -2928,8 +2949,11 @@ KI_VIEW_TEXT(containerRuntimeVersion, 6)
 /** Kubelet version: string. */
 KI_VIEW_TEXT(kubeletVersion, 7)
 /** Kube proxy version: string, deprecated. */
-KI_DEPRECATED
+#undef KI_VIEW_ATTRIBUTE
+#define KI_VIEW_ATTRIBUTE KI_DEPRECATED
 KI_VIEW_TEXT(kubeProxyVersion, 8)
+#undef KI_VIEW_ATTRIBUTE
+#define KI_VIEW_ATTRIBUTE
 /** Operating system: string. */
 KI_VIEW_TEXT(operatingSystem, 9)
 /** Architecture: string. */
@@ -3112,63 +3136,111 @@ KI_VIEW_BEGIN
 /** Capacity: map of quantities. */
 KI_VIEW_CHILD(capacity, 1, ki_quantity_map)
 /** Gce persistent disk: GCEPersistentDiskVolumeSource, deprecated. */
-KI_DEPRECATED
+#undef KI_VIEW_ATTRIBUTE
+#define KI_VIEW_ATTRIBUTE KI_DEPRECATED
 KI_VIEW_CHILD(gcePersistentDisk, 0x201, ki_core_v1_GCEPersistentDiskVolumeSource)
+#undef KI_VIEW_ATTRIBUTE
+#define KI_VIEW_ATTRIBUTE
 /** Aws elastic block store: AWSElasticBlockStoreVolumeSource, deprecated. */
-KI_DEPRECATED
+#undef KI_VIEW_ATTRIBUTE
+#define KI_VIEW_ATTRIBUTE KI_DEPRECATED
 KI_VIEW_CHILD(awsElasticBlockStore, 0x202, ki_core_v1_AWSElasticBlockStoreVolumeSource)
+#undef KI_VIEW_ATTRIBUTE
+#define KI_VIEW_ATTRIBUTE
 /** Host path: HostPathVolumeSource. */
 KI_VIEW_CHILD(hostPath, 0x203, ki_core_v1_HostPathVolumeSource)
 /** Glusterfs: GlusterfsPersistentVolumeSource, deprecated. */
-KI_DEPRECATED
+#undef KI_VIEW_ATTRIBUTE
+#define KI_VIEW_ATTRIBUTE KI_DEPRECATED
 KI_VIEW_CHILD(glusterfs, 0x204, ki_core_v1_GlusterfsPersistentVolumeSource)
+#undef KI_VIEW_ATTRIBUTE
+#define KI_VIEW_ATTRIBUTE
 /** Nfs: NFSVolumeSource. */
 KI_VIEW_CHILD(nfs, 0x205, ki_core_v1_NFSVolumeSource)
 /** Rbd: RBDPersistentVolumeSource, deprecated. */
-KI_DEPRECATED
+#undef KI_VIEW_ATTRIBUTE
+#define KI_VIEW_ATTRIBUTE KI_DEPRECATED
 KI_VIEW_CHILD(rbd, 0x206, ki_core_v1_RBDPersistentVolumeSource)
+#undef KI_VIEW_ATTRIBUTE
+#define KI_VIEW_ATTRIBUTE
 /** Iscsi: ISCSIPersistentVolumeSource. */
 KI_VIEW_CHILD(iscsi, 0x207, ki_core_v1_ISCSIPersistentVolumeSource)
 /** Cinder: CinderPersistentVolumeSource, deprecated. */
-KI_DEPRECATED
+#undef KI_VIEW_ATTRIBUTE
+#define KI_VIEW_ATTRIBUTE KI_DEPRECATED
 KI_VIEW_CHILD(cinder, 0x208, ki_core_v1_CinderPersistentVolumeSource)
+#undef KI_VIEW_ATTRIBUTE
+#define KI_VIEW_ATTRIBUTE
 /** Cephfs: CephFSPersistentVolumeSource, deprecated. */
-KI_DEPRECATED
+#undef KI_VIEW_ATTRIBUTE
+#define KI_VIEW_ATTRIBUTE KI_DEPRECATED
 KI_VIEW_CHILD(cephfs, 0x209, ki_core_v1_CephFSPersistentVolumeSource)
+#undef KI_VIEW_ATTRIBUTE
+#define KI_VIEW_ATTRIBUTE
 /** Fc: FCVolumeSource. */
 KI_VIEW_CHILD(fc, 0x20a, ki_core_v1_FCVolumeSource)
 /** Flocker: FlockerVolumeSource, deprecated. */
-KI_DEPRECATED
+#undef KI_VIEW_ATTRIBUTE
+#define KI_VIEW_ATTRIBUTE KI_DEPRECATED
 KI_VIEW_CHILD(flocker, 0x20b, ki_core_v1_FlockerVolumeSource)
+#undef KI_VIEW_ATTRIBUTE
+#define KI_VIEW_ATTRIBUTE
 /** Flex volume: FlexPersistentVolumeSource, deprecated. */
-KI_DEPRECATED
+#undef KI_VIEW_ATTRIBUTE
+#define KI_VIEW_ATTRIBUTE KI_DEPRECATED
 KI_VIEW_CHILD(flexVolume, 0x20c, ki_core_v1_FlexPersistentVolumeSource)
+#undef KI_VIEW_ATTRIBUTE
+#define KI_VIEW_ATTRIBUTE
 /** Azure file: AzureFilePersistentVolumeSource, deprecated. */
-KI_DEPRECATED
+#undef KI_VIEW_ATTRIBUTE
+#define KI_VIEW_ATTRIBUTE KI_DEPRECATED
 KI_VIEW_CHILD(azureFile, 0x20d, ki_core_v1_AzureFilePersistentVolumeSource)
+#undef KI_VIEW_ATTRIBUTE
+#define KI_VIEW_ATTRIBUTE
 /** Vsphere volume: VsphereVirtualDiskVolumeSource, deprecated. */
-KI_DEPRECATED
+#undef KI_VIEW_ATTRIBUTE
+#define KI_VIEW_ATTRIBUTE KI_DEPRECATED
 KI_VIEW_CHILD(vsphereVolume, 0x20e, ki_core_v1_VsphereVirtualDiskVolumeSource)
+#undef KI_VIEW_ATTRIBUTE
+#define KI_VIEW_ATTRIBUTE
 /** Quobyte: QuobyteVolumeSource, deprecated. */
-KI_DEPRECATED
+#undef KI_VIEW_ATTRIBUTE
+#define KI_VIEW_ATTRIBUTE KI_DEPRECATED
 KI_VIEW_CHILD(quobyte, 0x20f, ki_core_v1_QuobyteVolumeSource)
+#undef KI_VIEW_ATTRIBUTE
+#define KI_VIEW_ATTRIBUTE
 /** Azure disk: AzureDiskVolumeSource, deprecated. */
-KI_DEPRECATED
+#undef KI_VIEW_ATTRIBUTE
+#define KI_VIEW_ATTRIBUTE KI_DEPRECATED
 KI_VIEW_CHILD(azureDisk, 0x210, ki_core_v1_AzureDiskVolumeSource)
+#undef KI_VIEW_ATTRIBUTE
+#define KI_VIEW_ATTRIBUTE
 /** Photon persistent disk: PhotonPersistentDiskVolumeSource, deprecated. */
-KI_DEPRECATED
+#undef KI_VIEW_ATTRIBUTE
+#define KI_VIEW_ATTRIBUTE KI_DEPRECATED
 KI_VIEW_CHILD(photonPersistentDisk, 0x211, ki_core_v1_PhotonPersistentDiskVolumeSource)
+#undef KI_VIEW_ATTRIBUTE
+#define KI_VIEW_ATTRIBUTE
 /** Portworx volume: PortworxVolumeSource, deprecated. */
-KI_DEPRECATED
+#undef KI_VIEW_ATTRIBUTE
+#define KI_VIEW_ATTRIBUTE KI_DEPRECATED
 KI_VIEW_CHILD(portworxVolume, 0x212, ki_core_v1_PortworxVolumeSource)
+#undef KI_VIEW_ATTRIBUTE
+#define KI_VIEW_ATTRIBUTE
 /** Scale IO: ScaleIOPersistentVolumeSource, deprecated. */
-KI_DEPRECATED
+#undef KI_VIEW_ATTRIBUTE
+#define KI_VIEW_ATTRIBUTE KI_DEPRECATED
 KI_VIEW_CHILD(scaleIO, 0x213, ki_core_v1_ScaleIOPersistentVolumeSource)
+#undef KI_VIEW_ATTRIBUTE
+#define KI_VIEW_ATTRIBUTE
 /** Local: LocalVolumeSource. */
 KI_VIEW_CHILD(local, 0x214, ki_core_v1_LocalVolumeSource)
 /** Storageos: StorageOSPersistentVolumeSource, deprecated. */
-KI_DEPRECATED
+#undef KI_VIEW_ATTRIBUTE
+#define KI_VIEW_ATTRIBUTE KI_DEPRECATED
 KI_VIEW_CHILD(storageos, 0x215, ki_core_v1_StorageOSPersistentVolumeSource)
+#undef KI_VIEW_ATTRIBUTE
+#define KI_VIEW_ATTRIBUTE
 /** Csi: CSIPersistentVolumeSource. */
 KI_VIEW_CHILD(csi, 0x216, ki_core_v1_CSIPersistentVolumeSource)
 /** Access modes: list of strings (PersistentVolumeAccessMode). */
@@ -3549,8 +3621,11 @@ KI_VIEW_CHILD(nodeSelector, 7, ki_text_map)
 /** Service account name: string. */
 KI_VIEW_TEXT(serviceAccountName, 8)
 /** Service account: string, deprecated. */
-KI_DEPRECATED
+#undef KI_VIEW_ATTRIBUTE
+#define KI_VIEW_ATTRIBUTE KI_DEPRECATED
 KI_VIEW_TEXT(serviceAccount, 9)
+#undef KI_VIEW_ATTRIBUTE
+#define KI_VIEW_ATTRIBUTE
 /** Node name: string. */
 KI_VIEW_TEXT(nodeName, 10)
 /** Host network: boolean. */
@@ -3661,8 +3736,11 @@ KI_VIEW_KEYED(podIPs, ki_core_v1_PodIP, ip, 1)
 /** Ephemeral container statuses: list of ContainerStatus. */
 KI_VIEW_CHILD(ephemeralContainerStatuses, 13, ki_core_v1_ContainerStatus_list)
 /** Resize: string (PodResizeStatus), deprecated. */
-KI_DEPRECATED
+#undef KI_VIEW_ATTRIBUTE
+#define KI_VIEW_ATTRIBUTE KI_DEPRECATED
 KI_VIEW_TEXT(resize, 14)
+#undef KI_VIEW_ATTRIBUTE
+#define KI_VIEW_ATTRIBUTE
 /** Resource claim statuses: list of PodResourceClaimStatus. */
 KI_VIEW_CHILD(resourceClaimStatuses, 15, ki_core_v1_PodResourceClaimStatus_list)
 KI_VIEW_KEYED(resourceClaimStatuses, ki_core_v1_PodResourceClaimStatus, name, 1)
@@ -4386,8 +4464,11 @@ KI_VIEW_CHILD(externalIPs, 5, ki_text_list)
 /** Session affinity: string (ServiceAffinity). */
 KI_VIEW_TEXT(sessionAffinity, 7)
 /** Load balancer IP: string, deprecated. */
-KI_DEPRECATED
+#undef KI_VIEW_ATTRIBUTE
+#define KI_VIEW_ATTRIBUTE KI_DEPRECATED
 KI_VIEW_TEXT(loadBalancerIP, 8)
+#undef KI_VIEW_ATTRIBUTE
+#define KI_VIEW_ATTRIBUTE
 /** Load balancer source ranges: list of strings. */
 KI_VIEW_CHILD(loadBalancerSourceRanges, 9, ki_text_list)
 /** External name: string. */
@@ -4602,14 +4683,23 @@ KI_VIEW_CHILD(hostPath, 0x201, ki_core_v1_HostPathVolumeSource)
 /** Empty dir: EmptyDirVolumeSource. */
 KI_VIEW_CHILD(emptyDir, 0x202, ki_core_v1_EmptyDirVolumeSource)
 /** Gce persistent disk: GCEPersistentDiskVolumeSource, deprecated. */
-KI_DEPRECATED
+#undef KI_VIEW_ATTRIBUTE
+#define KI_VIEW_ATTRIBUTE KI_DEPRECATED
 KI_VIEW_CHILD(gcePersistentDisk, 0x203, ki_core_v1_GCEPersistentDiskVolumeSource)
+#undef KI_VIEW_ATTRIBUTE
+#define KI_VIEW_ATTRIBUTE
 /** Aws elastic block store: AWSElasticBlockStoreVolumeSource, deprecated. */
-KI_DEPRECATED
+#undef KI_VIEW_ATTRIBUTE
+#define KI_VIEW_ATTRIBUTE KI_DEPRECATED
 KI_VIEW_CHILD(awsElasticBlockStore, 0x204, ki_core_v1_AWSElasticBlockStoreVolumeSource)
+#undef KI_VIEW_ATTRIBUTE
+#define KI_VIEW_ATTRIBUTE
 /** Git repo: GitRepoVolumeSource, deprecated. */
-KI_DEPRECATED
+#undef KI_VIEW_ATTRIBUTE
+#define KI_VIEW_ATTRIBUTE KI_DEPRECATED
 KI_VIEW_CHILD(gitRepo, 0x205, ki_core_v1_GitRepoVolumeSource)
+#undef KI_VIEW_ATTRIBUTE
+#define KI_VIEW_ATTRIBUTE
 /** Secret: SecretVolumeSource. */
 KI_VIEW_CHILD(secret, 0x206, ki_core_v1_SecretVolumeSource)
 /** Nfs: NFSVolumeSource. */
@@ -4617,57 +4707,99 @@ KI_VIEW_CHILD(nfs, 0x207, ki_core_v1_NFSVolumeSource)
 /** Iscsi: ISCSIVolumeSource. */
 KI_VIEW_CHILD(iscsi, 0x208, ki_core_v1_ISCSIVolumeSource)
 /** Glusterfs: GlusterfsVolumeSource, deprecated. */
-KI_DEPRECATED
+#undef KI_VIEW_ATTRIBUTE
+#define KI_VIEW_ATTRIBUTE KI_DEPRECATED
 KI_VIEW_CHILD(glusterfs, 0x209, ki_core_v1_GlusterfsVolumeSource)
+#undef KI_VIEW_ATTRIBUTE
+#define KI_VIEW_ATTRIBUTE
 /** Persistent volume claim: PersistentVolumeClaimVolumeSource. */
 KI_VIEW_CHILD(persistentVolumeClaim, 0x20a, ki_core_v1_PersistentVolumeClaimVolumeSource)
 /** Rbd: RBDVolumeSource, deprecated. */
-KI_DEPRECATED
+#undef KI_VIEW_ATTRIBUTE
+#define KI_VIEW_ATTRIBUTE KI_DEPRECATED
 KI_VIEW_CHILD(rbd, 0x20b, ki_core_v1_RBDVolumeSource)
+#undef KI_VIEW_ATTRIBUTE
+#define KI_VIEW_ATTRIBUTE
 /** Flex volume: FlexVolumeSource, deprecated. */
-KI_DEPRECATED
+#undef KI_VIEW_ATTRIBUTE
+#define KI_VIEW_ATTRIBUTE KI_DEPRECATED
 KI_VIEW_CHILD(flexVolume, 0x20c, ki_core_v1_FlexVolumeSource)
+#undef KI_VIEW_ATTRIBUTE
+#define KI_VIEW_ATTRIBUTE
 /** Cinder: CinderVolumeSource, deprecated. */
-KI_DEPRECATED
+#undef KI_VIEW_ATTRIBUTE
+#define KI_VIEW_ATTRIBUTE KI_DEPRECATED
 KI_VIEW_CHILD(cinder, 0x20d, ki_core_v1_CinderVolumeSource)
+#undef KI_VIEW_ATTRIBUTE
+#define KI_VIEW_ATTRIBUTE
 /** Cephfs: CephFSVolumeSource, deprecated. */
-KI_DEPRECATED
+#undef KI_VIEW_ATTRIBUTE
+#define KI_VIEW_ATTRIBUTE KI_DEPRECATED
 KI_VIEW_CHILD(cephfs, 0x20e, ki_core_v1_CephFSVolumeSource)
+#undef KI_VIEW_ATTRIBUTE
+#define KI_VIEW_ATTRIBUTE
 /** Flocker: FlockerVolumeSource, deprecated. */
-KI_DEPRECATED
+#undef KI_VIEW_ATTRIBUTE
+#define KI_VIEW_ATTRIBUTE KI_DEPRECATED
 KI_VIEW_CHILD(flocker, 0x20f, ki_core_v1_FlockerVolumeSource)
+#undef KI_VIEW_ATTRIBUTE
+#define KI_VIEW_ATTRIBUTE
 /** Downward API: DownwardAPIVolumeSource. */
 KI_VIEW_CHILD(downwardAPI, 0x210, ki_core_v1_DownwardAPIVolumeSource)
 /** Fc: FCVolumeSource. */
 KI_VIEW_CHILD(fc, 0x211, ki_core_v1_FCVolumeSource)
 /** Azure file: AzureFileVolumeSource, deprecated. */
-KI_DEPRECATED
+#undef KI_VIEW_ATTRIBUTE
+#define KI_VIEW_ATTRIBUTE KI_DEPRECATED
 KI_VIEW_CHILD(azureFile, 0x212, ki_core_v1_AzureFileVolumeSource)
+#undef KI_VIEW_ATTRIBUTE
+#define KI_VIEW_ATTRIBUTE
 /** Config map: ConfigMapVolumeSource. */
 KI_VIEW_CHILD(configMap, 0x213, ki_core_v1_ConfigMapVolumeSource)
 /** Vsphere volume: VsphereVirtualDiskVolumeSource, deprecated. */
-KI_DEPRECATED
+#undef KI_VIEW_ATTRIBUTE
+#define KI_VIEW_ATTRIBUTE KI_DEPRECATED
 KI_VIEW_CHILD(vsphereVolume, 0x214, ki_core_v1_VsphereVirtualDiskVolumeSource)
+#undef KI_VIEW_ATTRIBUTE
+#define KI_VIEW_ATTRIBUTE
 /** Quobyte: QuobyteVolumeSource, deprecated. */
-KI_DEPRECATED
+#undef KI_VIEW_ATTRIBUTE
+#define KI_VIEW_ATTRIBUTE KI_DEPRECATED
 KI_VIEW_CHILD(quobyte, 0x215, ki_core_v1_QuobyteVolumeSource)
+#undef KI_VIEW_ATTRIBUTE
+#define KI_VIEW_ATTRIBUTE
 /** Azure disk: AzureDiskVolumeSource, deprecated. */
-KI_DEPRECATED
+#undef KI_VIEW_ATTRIBUTE
+#define KI_VIEW_ATTRIBUTE KI_DEPRECATED
 KI_VIEW_CHILD(azureDisk, 0x216, ki_core_v1_AzureDiskVolumeSource)
+#undef KI_VIEW_ATTRIBUTE
+#define KI_VIEW_ATTRIBUTE
 /** Photon persistent disk: PhotonPersistentDiskVolumeSource, deprecated. */
-KI_DEPRECATED
+#undef KI_VIEW_ATTRIBUTE
+#define KI_VIEW_ATTRIBUTE KI_DEPRECATED
 KI_VIEW_CHILD(photonPersistentDisk, 0x217, ki_core_v1_PhotonPersistentDiskVolumeSource)
+#undef KI_VIEW_ATTRIBUTE
+#define KI_VIEW_ATTRIBUTE
 /** Portworx volume: PortworxVolumeSource, deprecated. */
-KI_DEPRECATED
+#undef KI_VIEW_ATTRIBUTE
+#define KI_VIEW_ATTRIBUTE KI_DEPRECATED
 KI_VIEW_CHILD(portworxVolume, 0x218, ki_core_v1_PortworxVolumeSource)
+#undef KI_VIEW_ATTRIBUTE
+#define KI_VIEW_ATTRIBUTE
 /** Scale IO: ScaleIOVolumeSource, deprecated. */
-KI_DEPRECATED
+#undef KI_VIEW_ATTRIBUTE
+#define KI_VIEW_ATTRIBUTE KI_DEPRECATED
 KI_VIEW_CHILD(scaleIO, 0x219, ki_core_v1_ScaleIOVolumeSource)
+#undef KI_VIEW_ATTRIBUTE
+#define KI_VIEW_ATTRIBUTE
 /** Projected: ProjectedVolumeSource. */
 KI_VIEW_CHILD(projected, 0x21a, ki_core_v1_ProjectedVolumeSource)
 /** Storageos: StorageOSVolumeSource, deprecated. */
-KI_DEPRECATED
+#undef KI_VIEW_ATTRIBUTE
+#define KI_VIEW_ATTRIBUTE KI_DEPRECATED
 KI_VIEW_CHILD(storageos, 0x21b, ki_core_v1_StorageOSVolumeSource)
+#undef KI_VIEW_ATTRIBUTE
+#define KI_VIEW_ATTRIBUTE
 /** Csi: CSIVolumeSource. */
 KI_VIEW_CHILD(csi, 0x21c, ki_core_v1_CSIVolumeSource)
 /** Ephemeral: EphemeralVolumeSource. */

@@ -55,8 +55,11 @@ KI_VIEW_TEXT(hostname, 3)
 /** Target ref: ObjectReference. */
 KI_VIEW_CHILD(targetRef, 4, ki_core_v1_ObjectReference)
 /** Deprecated topology: map of strings, deprecated. */
-KI_DEPRECATED
+#undef KI_VIEW_ATTRIBUTE
+#define KI_VIEW_ATTRIBUTE KI_DEPRECATED
 KI_VIEW_CHILD(deprecatedTopology, 5, ki_text_map)
+#undef KI_VIEW_ATTRIBUTE
+#define KI_VIEW_ATTRIBUTE
 /** Node name: string. */
 KI_VIEW_TEXT(nodeName, 6)
 /** Zone: string. */

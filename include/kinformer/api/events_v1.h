@@ -39,7 +39,7 @@ KI_VIEW_BEGIN
 /** Metadata: ObjectMeta. */
 KI_VIEW_CHILD(metadata, 1, ki_meta_v1_ObjectMeta)
 /** Event time: time with microseconds. */
-KI_VIEW_TIME(eventTime, 2)
+KI_VIEW_MICRO_TIME(eventTime, 2)
 /** Series: EventSeries. */
 KI_VIEW_CHILD(series, 3, ki_events_v1_EventSeries)
 /** Reporting controller: string. */
@@ -59,17 +59,29 @@ KI_VIEW_TEXT(note, 10)
 /** Type: string. */
 KI_VIEW_TEXT(type, 11)
 /** Deprecated source: EventSource, deprecated. */
-KI_DEPRECATED
+#undef KI_VIEW_ATTRIBUTE
+#define KI_VIEW_ATTRIBUTE KI_DEPRECATED
 KI_VIEW_CHILD(deprecatedSource, 12, ki_core_v1_EventSource)
+#undef KI_VIEW_ATTRIBUTE
+#define KI_VIEW_ATTRIBUTE
 /** Deprecated first timestamp: time, deprecated. */
-KI_DEPRECATED
+#undef KI_VIEW_ATTRIBUTE
+#define KI_VIEW_ATTRIBUTE KI_DEPRECATED
 KI_VIEW_TIME(deprecatedFirstTimestamp, 13)
+#undef KI_VIEW_ATTRIBUTE
+#define KI_VIEW_ATTRIBUTE
 /** Deprecated last timestamp: time, deprecated. */
-KI_DEPRECATED
+#undef KI_VIEW_ATTRIBUTE
+#define KI_VIEW_ATTRIBUTE KI_DEPRECATED
 KI_VIEW_TIME(deprecatedLastTimestamp, 14)
+#undef KI_VIEW_ATTRIBUTE
+#define KI_VIEW_ATTRIBUTE
 /** Deprecated count: 32-bit integer, deprecated. */
-KI_DEPRECATED
+#undef KI_VIEW_ATTRIBUTE
+#define KI_VIEW_ATTRIBUTE KI_DEPRECATED
 KI_VIEW_INT32(deprecatedCount, 15)
+#undef KI_VIEW_ATTRIBUTE
+#define KI_VIEW_ATTRIBUTE
 KI_VIEW_END
 #undef KI_T
 
@@ -90,7 +102,7 @@ KI_VIEW_BEGIN
 /** Count: 32-bit integer. */
 KI_VIEW_INT32(count, 1)
 /** Last observed time: time with microseconds. */
-KI_VIEW_TIME(lastObservedTime, 2)
+KI_VIEW_MICRO_TIME(lastObservedTime, 2)
 KI_VIEW_END
 #undef KI_T
 

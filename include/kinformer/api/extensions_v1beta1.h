@@ -207,8 +207,11 @@ extern const ki_fields_extensions_v1beta1_Scale ki_paths_extensions_v1beta1_Scal
 #endif
 
 /* ---- DaemonSet ---- */
-KI_DEPRECATED
+#undef KI_VIEW_ATTRIBUTE
+#define KI_VIEW_ATTRIBUTE KI_DEPRECATED
 KI_VIEW_KIND(ki_extensions_v1beta1_DaemonSet, "extensions/v1beta1", "DaemonSet")
+#undef KI_VIEW_ATTRIBUTE
+#define KI_VIEW_ATTRIBUTE
 #define KI_T ki_extensions_v1beta1_DaemonSet
 KI_VIEW_BEGIN
 /** Metadata: ObjectMeta. */
@@ -259,8 +262,11 @@ KI_VIEW_CHILD(updateStrategy, 3, ki_extensions_v1beta1_DaemonSetUpdateStrategy)
 /** Min ready seconds: 32-bit integer. */
 KI_VIEW_INT32(minReadySeconds, 4)
 /** Template generation: 64-bit integer, deprecated. */
-KI_DEPRECATED
+#undef KI_VIEW_ATTRIBUTE
+#define KI_VIEW_ATTRIBUTE KI_DEPRECATED
 KI_VIEW_INT64(templateGeneration, 5)
+#undef KI_VIEW_ATTRIBUTE
+#define KI_VIEW_ATTRIBUTE
 /** Revision history limit: 32-bit integer. */
 KI_VIEW_INT32(revisionHistoryLimit, 6)
 KI_VIEW_END
@@ -304,8 +310,11 @@ KI_VIEW_END
 #undef KI_T
 
 /* ---- Deployment ---- */
-KI_DEPRECATED
+#undef KI_VIEW_ATTRIBUTE
+#define KI_VIEW_ATTRIBUTE KI_DEPRECATED
 KI_VIEW_KIND(ki_extensions_v1beta1_Deployment, "extensions/v1beta1", "Deployment")
+#undef KI_VIEW_ATTRIBUTE
+#define KI_VIEW_ATTRIBUTE
 #define KI_T ki_extensions_v1beta1_Deployment
 KI_VIEW_BEGIN
 /** Metadata: ObjectMeta. */
@@ -347,8 +356,11 @@ KI_VIEW_END
 #undef KI_T
 
 /* ---- DeploymentRollback ---- */
-KI_DEPRECATED
+#undef KI_VIEW_ATTRIBUTE
+#define KI_VIEW_ATTRIBUTE KI_DEPRECATED
 KI_VIEW_KIND(ki_extensions_v1beta1_DeploymentRollback, "extensions/v1beta1", "DeploymentRollback")
+#undef KI_VIEW_ATTRIBUTE
+#define KI_VIEW_ATTRIBUTE
 #define KI_T ki_extensions_v1beta1_DeploymentRollback
 KI_VIEW_BEGIN
 /** Name: string. */
@@ -378,8 +390,11 @@ KI_VIEW_INT32(revisionHistoryLimit, 6)
 /** Paused: boolean. */
 KI_VIEW_BOOL(paused, 7)
 /** Rollback to: RollbackConfig, deprecated. */
-KI_DEPRECATED
+#undef KI_VIEW_ATTRIBUTE
+#define KI_VIEW_ATTRIBUTE KI_DEPRECATED
 KI_VIEW_CHILD(rollbackTo, 8, ki_extensions_v1beta1_RollbackConfig)
+#undef KI_VIEW_ATTRIBUTE
+#define KI_VIEW_ATTRIBUTE
 /** Progress deadline seconds: 32-bit integer. */
 KI_VIEW_INT32(progressDeadlineSeconds, 9)
 KI_VIEW_END
@@ -451,8 +466,11 @@ KI_VIEW_END
 #undef KI_T
 
 /* ---- Ingress ---- */
-KI_DEPRECATED
+#undef KI_VIEW_ATTRIBUTE
+#define KI_VIEW_ATTRIBUTE KI_DEPRECATED
 KI_VIEW_KIND(ki_extensions_v1beta1_Ingress, "extensions/v1beta1", "Ingress")
+#undef KI_VIEW_ATTRIBUTE
+#define KI_VIEW_ATTRIBUTE
 #define KI_T ki_extensions_v1beta1_Ingress
 KI_VIEW_BEGIN
 /** Metadata: ObjectMeta. */
@@ -562,8 +580,11 @@ KI_VIEW_END
 #undef KI_T
 
 /* ---- NetworkPolicy ---- */
-KI_DEPRECATED
+#undef KI_VIEW_ATTRIBUTE
+#define KI_VIEW_ATTRIBUTE KI_DEPRECATED
 KI_VIEW_KIND(ki_extensions_v1beta1_NetworkPolicy, "extensions/v1beta1", "NetworkPolicy")
+#undef KI_VIEW_ATTRIBUTE
+#define KI_VIEW_ATTRIBUTE
 #define KI_T ki_extensions_v1beta1_NetworkPolicy
 KI_VIEW_BEGIN
 /** Metadata: ObjectMeta. */
@@ -594,8 +615,11 @@ KI_VIEW_END
 #undef KI_T
 
 /* ---- NetworkPolicyList ---- */
-KI_DEPRECATED
+#undef KI_VIEW_ATTRIBUTE
+#define KI_VIEW_ATTRIBUTE KI_DEPRECATED
 KI_VIEW_KIND(ki_extensions_v1beta1_NetworkPolicyList, "extensions/v1beta1", "NetworkPolicyList")
+#undef KI_VIEW_ATTRIBUTE
+#define KI_VIEW_ATTRIBUTE
 #define KI_T ki_extensions_v1beta1_NetworkPolicyList
 KI_VIEW_BEGIN
 /** Metadata: ListMeta. */
@@ -644,8 +668,11 @@ KI_VIEW_END
 #undef KI_T
 
 /* ---- ReplicaSet ---- */
-KI_DEPRECATED
+#undef KI_VIEW_ATTRIBUTE
+#define KI_VIEW_ATTRIBUTE KI_DEPRECATED
 KI_VIEW_KIND(ki_extensions_v1beta1_ReplicaSet, "extensions/v1beta1", "ReplicaSet")
+#undef KI_VIEW_ATTRIBUTE
+#define KI_VIEW_ATTRIBUTE
 #define KI_T ki_extensions_v1beta1_ReplicaSet
 KI_VIEW_BEGIN
 /** Metadata: ObjectMeta. */

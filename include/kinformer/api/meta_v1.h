@@ -296,8 +296,11 @@ KI_VIEW_INT64(gracePeriodSeconds, 1)
 /** Preconditions: Preconditions. */
 KI_VIEW_CHILD(preconditions, 2, ki_meta_v1_Preconditions)
 /** Orphan dependents: boolean, deprecated. */
-KI_DEPRECATED
+#undef KI_VIEW_ATTRIBUTE
+#define KI_VIEW_ATTRIBUTE KI_DEPRECATED
 KI_VIEW_BOOL(orphanDependents, 3)
+#undef KI_VIEW_ATTRIBUTE
+#define KI_VIEW_ATTRIBUTE
 /** Propagation policy: string (DeletionPropagation). */
 KI_VIEW_TEXT(propagationPolicy, 4)
 /** Dry run: list of strings. */
@@ -398,8 +401,11 @@ KI_VIEW_END
 #define KI_T ki_meta_v1_ListMeta
 KI_VIEW_BEGIN
 /** Self link: string, deprecated. */
-KI_DEPRECATED
+#undef KI_VIEW_ATTRIBUTE
+#define KI_VIEW_ATTRIBUTE KI_DEPRECATED
 KI_VIEW_TEXT(selfLink, 1)
+#undef KI_VIEW_ATTRIBUTE
+#define KI_VIEW_ATTRIBUTE
 /** Resource version: string. */
 KI_VIEW_TEXT(resourceVersion, 2)
 /** Continue: string. */
@@ -470,8 +476,11 @@ KI_VIEW_TEXT(generateName, 2)
 /** Namespace: string. */
 KI_VIEW_TEXT(namespace, 3)
 /** Self link: string, deprecated. */
-KI_DEPRECATED
+#undef KI_VIEW_ATTRIBUTE
+#define KI_VIEW_ATTRIBUTE KI_DEPRECATED
 KI_VIEW_TEXT(selfLink, 4)
+#undef KI_VIEW_ATTRIBUTE
+#define KI_VIEW_ATTRIBUTE
 /** Uid: string. */
 KI_VIEW_TEXT(uid, 5)
 /** Resource version: string. */

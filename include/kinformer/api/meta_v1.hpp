@@ -12,6 +12,8 @@
 #include <kinformer/cpp/view_macros.inc>
 #include <kinformer/api/meta_v1.h>
 #include <kinformer/cpp/view_macros.inc>
+#include <kinformer/api/meta_v1.h>
+#include <kinformer/cpp/view_macros.inc>
 
 namespace ki
 {

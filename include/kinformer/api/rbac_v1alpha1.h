@@ -71,8 +71,11 @@ KI_VIEW_END
 #undef KI_T
 
 /* ---- ClusterRole ---- */
-KI_DEPRECATED
+#undef KI_VIEW_ATTRIBUTE
+#define KI_VIEW_ATTRIBUTE KI_DEPRECATED
 KI_VIEW_KIND(ki_rbac_v1alpha1_ClusterRole, "rbac.authorization.k8s.io/v1alpha1", "ClusterRole")
+#undef KI_VIEW_ATTRIBUTE
+#define KI_VIEW_ATTRIBUTE
 #define KI_T ki_rbac_v1alpha1_ClusterRole
 KI_VIEW_BEGIN
 /** Metadata: ObjectMeta. */
@@ -85,9 +88,12 @@ KI_VIEW_END
 #undef KI_T
 
 /* ---- ClusterRoleBinding ---- */
-KI_DEPRECATED
+#undef KI_VIEW_ATTRIBUTE
+#define KI_VIEW_ATTRIBUTE KI_DEPRECATED
 KI_VIEW_KIND(ki_rbac_v1alpha1_ClusterRoleBinding, "rbac.authorization.k8s.io/v1alpha1",
 "ClusterRoleBinding")
+#undef KI_VIEW_ATTRIBUTE
+#define KI_VIEW_ATTRIBUTE
 #define KI_T ki_rbac_v1alpha1_ClusterRoleBinding
 KI_VIEW_BEGIN
 /** Metadata: ObjectMeta. */
@@ -100,9 +106,12 @@ KI_VIEW_END
 #undef KI_T
 
 /* ---- ClusterRoleBindingList ---- */
-KI_DEPRECATED
+#undef KI_VIEW_ATTRIBUTE
+#define KI_VIEW_ATTRIBUTE KI_DEPRECATED
 KI_VIEW_KIND(ki_rbac_v1alpha1_ClusterRoleBindingList, "rbac.authorization.k8s.io/v1alpha1",
 "ClusterRoleBindingList")
+#undef KI_VIEW_ATTRIBUTE
+#define KI_VIEW_ATTRIBUTE
 #define KI_T ki_rbac_v1alpha1_ClusterRoleBindingList
 KI_VIEW_BEGIN
 /** Metadata: ListMeta. */
@@ -113,9 +122,12 @@ KI_VIEW_END
 #undef KI_T
 
 /* ---- ClusterRoleList ---- */
-KI_DEPRECATED
+#undef KI_VIEW_ATTRIBUTE
+#define KI_VIEW_ATTRIBUTE KI_DEPRECATED
 KI_VIEW_KIND(ki_rbac_v1alpha1_ClusterRoleList, "rbac.authorization.k8s.io/v1alpha1",
 "ClusterRoleList")
+#undef KI_VIEW_ATTRIBUTE
+#define KI_VIEW_ATTRIBUTE
 #define KI_T ki_rbac_v1alpha1_ClusterRoleList
 KI_VIEW_BEGIN
 /** Metadata: ListMeta. */
@@ -142,8 +154,11 @@ KI_VIEW_END
 #undef KI_T
 
 /* ---- Role ---- */
-KI_DEPRECATED
+#undef KI_VIEW_ATTRIBUTE
+#define KI_VIEW_ATTRIBUTE KI_DEPRECATED
 KI_VIEW_KIND(ki_rbac_v1alpha1_Role, "rbac.authorization.k8s.io/v1alpha1", "Role")
+#undef KI_VIEW_ATTRIBUTE
+#define KI_VIEW_ATTRIBUTE
 #define KI_T ki_rbac_v1alpha1_Role
 KI_VIEW_BEGIN
 /** Metadata: ObjectMeta. */
@@ -154,8 +169,11 @@ KI_VIEW_END
 #undef KI_T
 
 /* ---- RoleBinding ---- */
-KI_DEPRECATED
+#undef KI_VIEW_ATTRIBUTE
+#define KI_VIEW_ATTRIBUTE KI_DEPRECATED
 KI_VIEW_KIND(ki_rbac_v1alpha1_RoleBinding, "rbac.authorization.k8s.io/v1alpha1", "RoleBinding")
+#undef KI_VIEW_ATTRIBUTE
+#define KI_VIEW_ATTRIBUTE
 #define KI_T ki_rbac_v1alpha1_RoleBinding
 KI_VIEW_BEGIN
 /** Metadata: ObjectMeta. */
@@ -168,9 +186,12 @@ KI_VIEW_END
 #undef KI_T
 
 /* ---- RoleBindingList ---- */
-KI_DEPRECATED
+#undef KI_VIEW_ATTRIBUTE
+#define KI_VIEW_ATTRIBUTE KI_DEPRECATED
 KI_VIEW_KIND(ki_rbac_v1alpha1_RoleBindingList, "rbac.authorization.k8s.io/v1alpha1",
 "RoleBindingList")
+#undef KI_VIEW_ATTRIBUTE
+#define KI_VIEW_ATTRIBUTE
 #define KI_T ki_rbac_v1alpha1_RoleBindingList
 KI_VIEW_BEGIN
 /** Metadata: ListMeta. */
@@ -181,8 +202,11 @@ KI_VIEW_END
 #undef KI_T
 
 /* ---- RoleList ---- */
-KI_DEPRECATED
+#undef KI_VIEW_ATTRIBUTE
+#define KI_VIEW_ATTRIBUTE KI_DEPRECATED
 KI_VIEW_KIND(ki_rbac_v1alpha1_RoleList, "rbac.authorization.k8s.io/v1alpha1", "RoleList")
+#undef KI_VIEW_ATTRIBUTE
+#define KI_VIEW_ATTRIBUTE
 #define KI_T ki_rbac_v1alpha1_RoleList
 KI_VIEW_BEGIN
 /** Metadata: ListMeta. */

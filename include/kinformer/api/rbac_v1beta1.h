@@ -70,8 +70,11 @@ KI_VIEW_END
 #undef KI_T
 
 /* ---- ClusterRole ---- */
-KI_DEPRECATED
+#undef KI_VIEW_ATTRIBUTE
+#define KI_VIEW_ATTRIBUTE KI_DEPRECATED
 KI_VIEW_KIND(ki_rbac_v1beta1_ClusterRole, "rbac.authorization.k8s.io/v1beta1", "ClusterRole")
+#undef KI_VIEW_ATTRIBUTE
+#define KI_VIEW_ATTRIBUTE
 #define KI_T ki_rbac_v1beta1_ClusterRole
 KI_VIEW_BEGIN
 /** Metadata: ObjectMeta. */
@@ -84,9 +87,12 @@ KI_VIEW_END
 #undef KI_T
 
 /* ---- ClusterRoleBinding ---- */
-KI_DEPRECATED
+#undef KI_VIEW_ATTRIBUTE
+#define KI_VIEW_ATTRIBUTE KI_DEPRECATED
 KI_VIEW_KIND(ki_rbac_v1beta1_ClusterRoleBinding, "rbac.authorization.k8s.io/v1beta1",
 "ClusterRoleBinding")
+#undef KI_VIEW_ATTRIBUTE
+#define KI_VIEW_ATTRIBUTE
 #define KI_T ki_rbac_v1beta1_ClusterRoleBinding
 KI_VIEW_BEGIN
 /** Metadata: ObjectMeta. */
@@ -99,9 +105,12 @@ KI_VIEW_END
 #undef KI_T
 
 /* ---- ClusterRoleBindingList ---- */
-KI_DEPRECATED
+#undef KI_VIEW_ATTRIBUTE
+#define KI_VIEW_ATTRIBUTE KI_DEPRECATED
 KI_VIEW_KIND(ki_rbac_v1beta1_ClusterRoleBindingList, "rbac.authorization.k8s.io/v1beta1",
 "ClusterRoleBindingList")
+#undef KI_VIEW_ATTRIBUTE
+#define KI_VIEW_ATTRIBUTE
 #define KI_T ki_rbac_v1beta1_ClusterRoleBindingList
 KI_VIEW_BEGIN
 /** Metadata: ListMeta. */
@@ -112,9 +121,12 @@ KI_VIEW_END
 #undef KI_T
 
 /* ---- ClusterRoleList ---- */
-KI_DEPRECATED
+#undef KI_VIEW_ATTRIBUTE
+#define KI_VIEW_ATTRIBUTE KI_DEPRECATED
 KI_VIEW_KIND(ki_rbac_v1beta1_ClusterRoleList, "rbac.authorization.k8s.io/v1beta1",
 "ClusterRoleList")
+#undef KI_VIEW_ATTRIBUTE
+#define KI_VIEW_ATTRIBUTE
 #define KI_T ki_rbac_v1beta1_ClusterRoleList
 KI_VIEW_BEGIN
 /** Metadata: ListMeta. */
@@ -141,8 +153,11 @@ KI_VIEW_END
 #undef KI_T
 
 /* ---- Role ---- */
-KI_DEPRECATED
+#undef KI_VIEW_ATTRIBUTE
+#define KI_VIEW_ATTRIBUTE KI_DEPRECATED
 KI_VIEW_KIND(ki_rbac_v1beta1_Role, "rbac.authorization.k8s.io/v1beta1", "Role")
+#undef KI_VIEW_ATTRIBUTE
+#define KI_VIEW_ATTRIBUTE
 #define KI_T ki_rbac_v1beta1_Role
 KI_VIEW_BEGIN
 /** Metadata: ObjectMeta. */
@@ -153,8 +168,11 @@ KI_VIEW_END
 #undef KI_T
 
 /* ---- RoleBinding ---- */
-KI_DEPRECATED
+#undef KI_VIEW_ATTRIBUTE
+#define KI_VIEW_ATTRIBUTE KI_DEPRECATED
 KI_VIEW_KIND(ki_rbac_v1beta1_RoleBinding, "rbac.authorization.k8s.io/v1beta1", "RoleBinding")
+#undef KI_VIEW_ATTRIBUTE
+#define KI_VIEW_ATTRIBUTE
 #define KI_T ki_rbac_v1beta1_RoleBinding
 KI_VIEW_BEGIN
 /** Metadata: ObjectMeta. */
@@ -167,9 +185,12 @@ KI_VIEW_END
 #undef KI_T
 
 /* ---- RoleBindingList ---- */
-KI_DEPRECATED
+#undef KI_VIEW_ATTRIBUTE
+#define KI_VIEW_ATTRIBUTE KI_DEPRECATED
 KI_VIEW_KIND(ki_rbac_v1beta1_RoleBindingList, "rbac.authorization.k8s.io/v1beta1",
 "RoleBindingList")
+#undef KI_VIEW_ATTRIBUTE
+#define KI_VIEW_ATTRIBUTE
 #define KI_T ki_rbac_v1beta1_RoleBindingList
 KI_VIEW_BEGIN
 /** Metadata: ListMeta. */
@@ -180,8 +201,11 @@ KI_VIEW_END
 #undef KI_T
 
 /* ---- RoleList ---- */
-KI_DEPRECATED
+#undef KI_VIEW_ATTRIBUTE
+#define KI_VIEW_ATTRIBUTE KI_DEPRECATED
 KI_VIEW_KIND(ki_rbac_v1beta1_RoleList, "rbac.authorization.k8s.io/v1beta1", "RoleList")
+#undef KI_VIEW_ATTRIBUTE
+#define KI_VIEW_ATTRIBUTE
 #define KI_T ki_rbac_v1beta1_RoleList
 KI_VIEW_BEGIN
 /** Metadata: ListMeta. */

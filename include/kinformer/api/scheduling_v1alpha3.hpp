@@ -13,6 +13,8 @@
 #include <kinformer/cpp/view_macros.inc>
 #include <kinformer/api/scheduling_v1alpha3.h>
 #include <kinformer/cpp/view_macros.inc>
+#include <kinformer/api/scheduling_v1alpha3.h>
+#include <kinformer/cpp/view_macros.inc>
 
 namespace ki
 {

@@ -362,8 +362,11 @@ KI_VIEW_END
 #undef KI_T
 
 /* ---- PriorityClass ---- */
-KI_DEPRECATED
+#undef KI_VIEW_ATTRIBUTE
+#define KI_VIEW_ATTRIBUTE KI_DEPRECATED
 KI_VIEW_KIND(ki_scheduling_v1beta1_PriorityClass, "scheduling.k8s.io/v1beta1", "PriorityClass")
+#undef KI_VIEW_ATTRIBUTE
+#define KI_VIEW_ATTRIBUTE
 #define KI_T ki_scheduling_v1beta1_PriorityClass
 KI_VIEW_BEGIN
 /** Metadata: ObjectMeta. */

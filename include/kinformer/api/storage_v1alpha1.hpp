@@ -14,6 +14,8 @@
 #include <kinformer/cpp/view_macros.inc>
 #include <kinformer/api/storage_v1alpha1.h>
 #include <kinformer/cpp/view_macros.inc>
+#include <kinformer/api/storage_v1alpha1.h>
+#include <kinformer/cpp/view_macros.inc>
 
 namespace ki
 {

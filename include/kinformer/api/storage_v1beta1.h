@@ -183,8 +183,11 @@ KI_VIEW_END
 #undef KI_T
 
 /* ---- CSINode ---- */
-KI_DEPRECATED
+#undef KI_VIEW_ATTRIBUTE
+#define KI_VIEW_ATTRIBUTE KI_DEPRECATED
 KI_VIEW_KIND(ki_storage_v1beta1_CSINode, "storage.k8s.io/v1beta1", "CSINode")
+#undef KI_VIEW_ATTRIBUTE
+#define KI_VIEW_ATTRIBUTE
 #define KI_T ki_storage_v1beta1_CSINode
 KI_VIEW_BEGIN
 /** Metadata: ObjectMeta. */

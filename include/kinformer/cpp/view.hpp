@@ -25,6 +25,9 @@ namespace ki
 /** A view of a type of the API: ki::core_v1::Pod is ki::typed<ki_core_v1_Pod>. */
 template <typename T> class typed;
 
+/** A place in an edit to write through: ki::core_v1::Pod::edit_of(edit). */
+template <typename T> class typed_edit;
+
 /** A string of a view. */
 class field_text
 {
@@ -284,6 +287,30 @@ template <typename C> class view_base
     {
         return ki::value(view_.value);
     }
+    /** The object of an edit, to change it; see typed_edit. */
+    template <typename Kind = C> static ki::typed_edit<Kind> edit_of(ki_edit *edit) noexcept
+    {
+        return ki::typed_edit<Kind>(root_of<Kind>::edit_of(edit));
+    }
+    template <typename Edit, typename Kind = C>
+    static auto edit_of(const Edit &edit) noexcept -> decltype(edit_of<Kind>(edit.get()))
+    {
+        return edit_of<Kind>(edit.get());
+    }
+    /** Likewise of an edit that starts from nothing; an empty namespace is not set. */
+    template <typename Kind = C>
+    static ki::typed_edit<Kind> edit_new(ki_edit *edit, const text &ns, const text &name) noexcept
+    {
+        return ki::typed_edit<Kind>(root_of<Kind>::edit_new(
+            edit, ns.c_str() != nullptr && *ns.c_str() != '\0' ? ns.c_str() : nullptr,
+            name.c_str()));
+    }
+    template <typename Edit, typename Kind = C>
+    static auto edit_new(const Edit &edit, const text &ns, const text &name) noexcept
+        -> decltype(edit_new<Kind>(edit.get(), ns, name))
+    {
+        return edit_new<Kind>(edit.get(), ns, name);
+    }
     /** The view of an object; of nothing if that is of another kind. */
     template <typename Kind = C> static ki::typed<Kind> of(const ki_object *object) noexcept
     {
@@ -314,6 +341,10 @@ template <typename C> class view_list
     }
     template <typename List> explicit view_list(const List &list) noexcept : list_(list.value)
     {
+    }
+    ki::value value() const noexcept
+    {
+        return ki::value(list_);
     }
     size_t size() const noexcept
     {
@@ -352,6 +383,10 @@ template <typename C> class view_map
     }
     template <typename Map> explicit view_map(const Map &map) noexcept : map_(map.value)
     {
+    }
+    ki::value value() const noexcept
+    {
+        return ki::value(map_);
     }
     size_t size() const noexcept
     {
@@ -399,5 +434,7 @@ KI_VIEW_CONTAINER(ki_value, map)
 } // namespace detail
 
 } // namespace ki
+
+#include <kinformer/cpp/view_edit.hpp>
 
 #endif
