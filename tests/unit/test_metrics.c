@@ -11,6 +11,7 @@
 #include <kinformer/parts/shared_informer.h>
 #include <kinformer/worker.h>
 
+#include "base/probe.h"
 #include "client/client.h"
 #include "monitor/metrics.h"
 #include "support/fake_source.h"
@@ -423,6 +424,30 @@ static void a_resync(void **state)
     end(&f);
 }
 
+/* Arguments of probes that are computed only while somebody traces. */
+static void events_that_are_traced(void **state)
+{
+#ifdef KI__HAS_PROBES
+    kinformer_batch_applied_semaphore = 1;
+    kinformer_event_decoded_semaphore = 1;
+    kinformer_event_delivered_semaphore = 1;
+    assert_true(KI__PROBE_IS_TRACED(event_delivered));
+#endif
+    a_list_and_events(state);
+    fixture f;
+    begin(&f);
+    assert_int_equal(ki_registration_dispatch(f.handler, 0), 3);
+    fake_bookmark(f.source, "20", false);
+    settle(&f);
+    end(&f);
+#ifdef KI__HAS_PROBES
+    kinformer_batch_applied_semaphore = 0;
+    kinformer_event_decoded_semaphore = 0;
+    kinformer_event_delivered_semaphore = 0;
+#endif
+    assert_false(KI__PROBE_IS_TRACED(event_delivered));
+}
+
 static void versions_that_are_held(void **state)
 {
     (void)state;
@@ -770,6 +795,7 @@ int main(void)
         cmocka_unit_test(a_server_that_went_back),
         cmocka_unit_test(a_server_without_streaming_lists),
         cmocka_unit_test(a_resync),
+        cmocka_unit_test(events_that_are_traced),
         cmocka_unit_test(versions_that_are_held),
         cmocka_unit_test(a_slow_handler),
         cmocka_unit_test(a_callback_that_does_not_return),

@@ -6,6 +6,7 @@
 #include <errno.h>
 
 #include "base/error.h"
+#include "base/probe.h"
 #include "base/time_units.h"
 #include "cache/informer/informer.h"
 #include "object/object.h"
@@ -136,8 +137,12 @@ static int process(const ki_deltas *deltas, void *user)
     }
     ki__apply_end(&informer->applier);
     informer->retrying = r < 0;
+    uint64_t took = ki__engine_now(informer->engine) - began;
     ki__histogram_observe(informer->processing, ki__processing_bounds_ns, KI__PROCESSING_BOUNDS,
-                          ki__engine_now(informer->engine) - began);
+                          took);
+    if (KI__PROBE_IS_TRACED(batch_applied)) {
+        KI__PROBE(batch_applied, ki_informer_name(informer), deltas->count, took, r);
+    }
     return r < 0 ? KI_POP_AGAIN : KI_POP_DONE;
 }
 

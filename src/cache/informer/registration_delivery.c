@@ -8,6 +8,8 @@
 
 #include "base/error.h"
 #include "base/log.h"
+#include "base/probe.h"
+#include "base/time_units.h"
 #include "cache/informer/handler.h"
 #include "cache/informer/registration_state.h"
 
@@ -55,6 +57,13 @@ static void count_one(_Atomic uint64_t *counter)
     atomic_store_explicit(counter, before + 1, memory_order_relaxed);
 }
 
+static void trace_delivery(const ki_registration *reg, const ki__note *note)
+{
+    uint32_t now_ms = (uint32_t)(ki__engine_now(reg->engine) / KI__MS_NS);
+    KI__PROBE(event_delivered, &reg->name[0], (int)note->type, ki_object_key(note->object),
+              now_ms - note->time_ms);
+}
+
 /* Calls the handler for each notification, until it is removed. Returns the number of calls. */
 static size_t call_for_each(ki_registration *reg, const ki__hand *hand)
 {
@@ -66,6 +75,9 @@ static size_t call_for_each(ki_registration *reg, const ki__hand *hand)
     while (count < hand->count && !ki__registration_is_removed(reg)) {
         const ki__note *note = &hand->notes[count++];
         atomic_store_explicit(&reg->in_hand, hand->count - count, memory_order_relaxed);
+        if (KI__PROBE_IS_TRACED(event_delivered)) {
+            trace_delivery(reg, note);
+        }
         ki__handler_notify(&reg->handler, note, &reg->left_out);
         count_one(&reg->delivered);
     }

@@ -14,6 +14,7 @@
 #include "base/error.h"
 #include "base/log.h"
 #include "base/options.h"
+#include "base/probe.h"
 #include "wire/source_options.h"
 
 #define MINUTE_NS (60 * KI__SECOND_NS)
@@ -277,6 +278,7 @@ void ki__reflector_note_bytes(ki_reflector *r, size_t bytes)
     r->shared.health.bytes += bytes;
     r->shared.health.arrived = r->found.count - r->found.gaps;
     ki__mutex_unlock(&r->shared.lock);
+    KI__PROBE(bytes_received, r->options.name, bytes);
 }
 
 void ki__reflector_set_version(ki_reflector *r, const char *version, ki__origin origin)

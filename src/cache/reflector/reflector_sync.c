@@ -9,6 +9,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/probe.h"
 #include "cache/queue/transform.h"
 #include "cache/reflector/reflector.h"
 #include "object/key.h"
@@ -52,6 +53,7 @@ static void note_sync(ki_reflector *r, size_t count)
     ki__mutex_lock(&r->shared.lock);
     ki_health *health = &r->shared.health;
     if (health->syncs != 0) {
+        KI__PROBE(relist, r->options.name, ki_failure_class_name(r->relist_reason), count);
         health->relists++;
         r->shared.relists[r->relist_reason]++;
     }

@@ -11,6 +11,7 @@
 #include <kinformer/key.h>
 
 #include "base/error.h"
+#include "base/probe.h"
 #include "cache/queue/transform.h"
 #include "cache/reflector/reflector.h"
 
@@ -370,6 +371,9 @@ static void on_event(ki_watch_event_type type, const ki_object *object, const ki
         on_error_event(r, error, object);
     } else if (object != NULL) {
         r->events++;
+        if (KI__PROBE_IS_TRACED(event_decoded)) {
+            KI__PROBE(event_decoded, r->options.name, (int)type, ki_object_key(object));
+        }
         if (type != KI_WATCH_EVENT_BOOKMARK) {
             ki__reflector_note_object(r, object);
         }

@@ -8,6 +8,7 @@
 #include "base/assert.h"
 #include "base/error.h"
 #include "base/options.h"
+#include "base/probe.h"
 #include "client/curl/curl_state.h"
 
 enum { URL_MAX = 4 << 20, METHOD_MAX = 32, BODY_MAX = 64 << 20 };
@@ -64,6 +65,12 @@ void ki__curl_call_count(ki__curl_call *call)
     if (call->kind == KI__CURL_PLAIN) {
         ki__request_stats_duration(stats, method, ki__engine_now(call->curl->engine) - call->began);
     }
+}
+
+static void trace_end(const ki__curl_call *call)
+{
+    KI__PROBE(request_end, call, call->method.data, call->url.data,
+              call->responded ? call->status : 0, ki__engine_now(call->curl->engine) - call->began);
 }
 
 void ki__curl_call_free(ki__curl_call *call)
@@ -232,6 +239,8 @@ static void go(ki__curl_call *call)
         ki__request_stats_wait(call->curl->options.stats, ki_buf_str(&call->method),
                                call->last_byte - call->began);
     }
+    KI__PROBE(request_start, call, call->method.data, call->url.data,
+              call->last_byte - call->began);
     set_idle(call);
     ki__curl_call_todo(call);
 }
@@ -316,6 +325,9 @@ void ki__curl_call_cancel(void *opaque, void *user)
         if (call->added) {
             ki__curl_call_count(call);
         }
+        if (!ki__throttle_is_waiting(&call->turn)) {
+            trace_end(call);
+        }
         ki__curl_call_set_state(call, KI__CURL_CLOSED);
         ki__throttle_leave(&call->turn);
         ki__timer_cancel(&call->idle);
@@ -354,6 +366,7 @@ static void finish(ki__curl_call *call)
         ki__curl_failure(call, &error);
     }
     ki__curl_call_count(call);
+    trace_end(call);
     ki__curl_call_set_state(call, KI__CURL_CLOSED);
     ki__timer_cancel(&call->idle);
     call->sink.on_end(failed ? &error : NULL, call->sink.user);
