@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* An array of references and, for streaming lists, a map from key to array position. Removal leaves
- * a gap, so that the other positions stay valid; the array is compacted when half of it is gaps, so
- * that a server that adds and deletes forever costs no more memory than the live objects. */
+/* An array of references and, once an object is replaced or removed, a map from key to array
+ * position. Removal leaves a gap, so that the other positions stay valid; the array is compacted
+ * when half of it is gaps, so that a server that adds and deletes forever costs no more memory than
+ * the live objects. */
 #include "wire/list_collector.h"
 
 #include <errno.h>
@@ -67,7 +68,7 @@ void ki__collect_pack(ki__collect *collect)
             continue;
         }
         collect->objects[kept++] = object;
-        /* Only entries added by put leave gaps, so each has a position. */
+        /* Only what has a position leaves a gap. */
         int r = set_place(&collect->places, ki_str_from(ki_object_key(object)), kept);
         ki_assert(r == 0);
     }
@@ -116,11 +117,54 @@ static void remove_unread(ki__collect *collect, ki_str key)
     free_text(collect, gone);
 }
 
+/* Of objects with one key the last counts. */
+static void drop_replaced(ki__collect *collect)
+{
+    for (size_t i = 0; i < collect->count; i++) {
+        const ki_object *object = collect->objects[i];
+        if (place_of(&collect->places, ki_str_from(ki_object_key(object))) != i + 1) {
+            (void)ki_object_unref(object);
+            collect->objects[i] = NULL;
+            collect->gaps++;
+        }
+    }
+}
+
+static int index_objects(ki__collect *collect)
+{
+    int r = 0;
+    if (collect->indexed) {
+        return 0;
+    }
+    for (size_t i = 0; i < collect->count && r == 0; i++) {
+        r = set_place(&collect->places, ki_str_from(ki_object_key(collect->objects[i])), i + 1);
+    }
+    if (r < 0) {
+        ki__hash_key key = collect->places.hash_key;
+        ki__map_done(&collect->places);
+        ki__map_init(&collect->places, collect->alloc, key, collect->max);
+        return r;
+    }
+    if (collect->places.count != collect->count) {
+        drop_replaced(collect);
+    }
+    collect->indexed = true;
+    return 0;
+}
+
+int ki__collect_add(ki__collect *collect, const ki_object *object)
+{
+    collect->by_key = true;
+    return collect->indexed || collect->unread_count != 0 ? ki__collect_put(collect, object)
+                                                          : ki__collect_append(collect, object);
+}
+
 int ki__collect_put(ki__collect *collect, const ki_object *object)
 {
     ki_str key = ki_str_from(ki_object_key(object));
+    int r = index_objects(collect);
     size_t place = place_of(&collect->places, key);
-    int r = place == 0 ? reserve(collect) : 0;
+    r = r == 0 && place == 0 ? reserve(collect) : r;
     if (r < 0) {
         return r;
     }
@@ -141,9 +185,13 @@ int ki__collect_put(ki__collect *collect, const ki_object *object)
     return 0;
 }
 
-void ki__collect_remove(ki__collect *collect, const char *key)
+int ki__collect_remove(ki__collect *collect, const char *key)
 {
     ki_str view = ki_str_from(key);
+    int r = index_objects(collect);
+    if (r < 0) {
+        return r;
+    }
     size_t place = remove_place(&collect->places, view);
     remove_unread(collect, view);
     if (place != 0) { /* last, since `key` may belong to the object */
@@ -152,11 +200,16 @@ void ki__collect_remove(ki__collect *collect, const char *key)
         collect->gaps++;
         (void)ki_object_unref(object);
     }
+    return 0;
 }
 
 int ki__collect_add_unread(ki__collect *collect, const char *key)
 {
     ki_str view = ki_str_from(key);
+    int r = collect->by_key ? index_objects(collect) : 0;
+    if (r < 0) {
+        return r;
+    }
     if (view.len == 0 || place_of(&collect->places, view) != 0 ||
         place_of(&collect->unread_places, view) != 0) {
         return 0;
@@ -165,8 +218,8 @@ int ki__collect_add_unread(ki__collect *collect, const char *key)
         return KI_ERR_LIMIT;
     }
     void *block = collect->unread;
-    int r = ki__array_reserve(collect->alloc, &block, &collect->unread_cap,
-                              collect->unread_count + 1, sizeof(collect->unread[0]));
+    r = ki__array_reserve(collect->alloc, &block, &collect->unread_cap, collect->unread_count + 1,
+                          sizeof(collect->unread[0]));
     collect->unread = block;
     if (r < 0) {
         return r;

@@ -20,6 +20,18 @@ static int put(ki__collect *collect, ki_object *object)
     return r;
 }
 
+static int add(ki__collect *collect, ki_object *object)
+{
+    int r = ki__collect_add(collect, object);
+    (void)ki_object_unref(object);
+    return r;
+}
+
+static void remove_key(ki__collect *collect, const char *name)
+{
+    assert_int_equal(ki__collect_remove(collect, name), 0);
+}
+
 static int append(ki__collect *collect, ki_object *object)
 {
     int r = ki__collect_append(collect, object);
@@ -62,13 +74,68 @@ static void an_object_put_again_takes_the_place_of_the_first(void **state)
         assert_int_equal(put(&collect, fake_pod("b", 1 + i)), 0);
         assert_int_equal(put(&collect, fake_pod("a", 2 + i)), 0);
     }
-    ki__collect_remove(&collect, "default/b");
-    ki__collect_remove(&collect, "default/b");
-    ki__collect_remove(&collect, "default/unknown");
+    remove_key(&collect, "default/b");
+    remove_key(&collect, "default/b");
+    remove_key(&collect, "default/unknown");
     assert_int_equal(put(&collect, fake_pod("c", 8)), 0);
     assert_int_equal(put(&collect, fake_pod("b", 9)), 0);
     expect(&collect, "a@4 c@8 b@9 ");
     ki__collect_clear(&collect);
+    ki__collect_clear(&collect);
+}
+
+static void added_objects_need_no_map_until_one_is_replaced(void **state)
+{
+    (void)state;
+    ki__collect collect;
+    ki__collect_init(&collect, ki_alloc_default(), key, 0);
+    assert_int_equal(add(&collect, fake_pod("a", 1)), 0);
+    assert_int_equal(add(&collect, fake_pod("b", 2)), 0);
+    assert_int_equal(add(&collect, fake_pod("c", 3)), 0);
+    assert_int_equal(collect.places.cap, 0);
+    assert_int_equal(put(&collect, fake_pod("b", 4)), 0);
+    assert_int_equal(add(&collect, fake_pod("d", 5)), 0);
+    remove_key(&collect, "default/a");
+    assert_int_equal(add(&collect, fake_pod("a", 6)), 0);
+    expect(&collect, "b@4 c@3 d@5 a@6 ");
+    ki__collect_clear(&collect);
+    assert_int_equal(add(&collect, fake_pod("b", 7)), 0);
+    assert_int_equal(collect.places.cap, 0);
+    assert_int_equal(ki__collect_add_unread(&collect, "default/b"), 0); /* is there already */
+    assert_int_equal(collect.unread_count, 0);
+    remove_key(&collect, "default/b");
+    expect(&collect, "");
+    ki__collect_clear(&collect);
+}
+
+/* No server does that. */
+static void of_a_key_added_twice_the_last_object_counts(void **state)
+{
+    (void)state;
+    ki__collect collect;
+    ki__collect_init(&collect, ki_alloc_default(), key, 0);
+    assert_int_equal(add(&collect, fake_pod("a", 1)), 0);
+    assert_int_equal(add(&collect, fake_pod("b", 2)), 0);
+    assert_int_equal(add(&collect, fake_pod("a", 3)), 0);
+    assert_int_equal(put(&collect, fake_pod("c", 4)), 0);
+    expect(&collect, "b@2 a@3 c@4 ");
+    remove_key(&collect, "default/a");
+    expect(&collect, "b@2 c@4 ");
+    ki__collect_clear(&collect);
+}
+
+static void an_object_added_after_it_could_not_be_read_was_read(void **state)
+{
+    (void)state;
+    ki__collect collect;
+    ki__collect_init(&collect, ki_alloc_default(), key, 0);
+    assert_int_equal(ki__collect_add_unread(&collect, "default/b"), 0);
+    assert_int_equal(add(&collect, fake_pod("a", 1)), 0);
+    assert_int_equal(add(&collect, fake_pod("b", 2)), 0);
+    assert_int_equal(collect.unread_count, 0);
+    assert_int_equal(ki__collect_add_unread(&collect, "default/a"), 0);
+    assert_int_equal(collect.unread_count, 0);
+    expect(&collect, "a@1 b@2 ");
     ki__collect_clear(&collect);
 }
 
@@ -83,7 +150,7 @@ static void keys_that_were_not_read_are_kept_until_read_or_removed(void **state)
     assert_int_equal(ki__collect_add_unread(&collect, "default/b"), 0);
     assert_int_equal(ki__collect_add_unread(&collect, "default/c"), 0);
     assert_int_equal(collect.unread_count, 2);
-    ki__collect_remove(&collect, "default/b");
+    remove_key(&collect, "default/b");
     assert_int_equal(collect.unread_count, 1);
     assert_str(collect.unread[0], "default/c");
     assert_int_equal(put(&collect, fake_pod("c", 7)), 0); /* now it was read */
@@ -104,7 +171,7 @@ static void one_key_is_unread_once(void **state)
         assert_int_equal(ki__collect_add_unread(&collect, i % 2 == 0 ? "x/a" : "x/b"), 0);
     }
     assert_int_equal(collect.unread_count, 2);
-    ki__collect_remove(&collect, "x/a");
+    remove_key(&collect, "x/a");
     assert_int_equal(collect.unread_count, 1);
     assert_str(collect.unread[0], "x/b");
     ki__collect_clear(&collect);
@@ -122,13 +189,13 @@ static void objects_that_come_and_go_take_no_room(void **state)
     for (unsigned i = 0; i < 10000; i++) {
         assert_int_equal(put(&collect, fake_pod("a", i)), 0);
         assert_int_equal(put(&collect, fake_pod("b", i)), 0);
-        ki__collect_remove(&collect, "default/a");
-        ki__collect_remove(&collect, "default/b");
+        remove_key(&collect, "default/a");
+        remove_key(&collect, "default/b");
     }
     assert_int_equal(put(&collect, fake_pod("a", 2)), 0);
     assert_int_equal(put(&collect, fake_pod("stays", 3)), 0);
     expect(&collect, "stays@3 a@2 ");
-    ki__collect_remove(&collect, "default/stays");
+    remove_key(&collect, "default/stays");
     assert_int_equal(put(&collect, fake_pod("c", 4)), 0);
     expect(&collect, "a@2 c@4 ");
     ki__collect_clear(&collect);
@@ -151,7 +218,7 @@ static void many_keys_that_were_not_read_are_removed_in_no_time(void **state)
             if (round == 0) {
                 assert_int_equal(ki__collect_add_unread(&collect, name), 0);
             } else {
-                ki__collect_remove(&collect, name);
+                remove_key(&collect, name);
             }
         }
     }
@@ -185,15 +252,16 @@ static int fill(const ki_alloc *alloc, void *user)
     for (unsigned i = 0; i < 40 && r == 0; i++) {
         char name[16];
         (void)snprintf(name, sizeof(name), "pod-%u", i);
-        r = put(&collect, fake_pod(name, 1));
+        r = i < 20 ? add(&collect, fake_pod(name, 1)) : put(&collect, fake_pod(name, 1));
         if (r < 0) {
             assert_int_equal(collect.count, i); /* nothing half done */
         }
-        if (r == 0 && i % 10 == 0) {
+        if (r == 0 && i % 30 == 29) {
             (void)snprintf(name, sizeof(name), "x/%u", i);
             r = ki__collect_add_unread(&collect, name);
         }
     }
+    r = r == 0 ? ki__collect_remove(&collect, "default/pod-3") : r;
     ki__collect_clear(&collect);
     return r;
 }
@@ -209,6 +277,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(appended_objects_stay_in_order_even_with_one_key),
         cmocka_unit_test(an_object_put_again_takes_the_place_of_the_first),
+        cmocka_unit_test(added_objects_need_no_map_until_one_is_replaced),
+        cmocka_unit_test(of_a_key_added_twice_the_last_object_counts),
+        cmocka_unit_test(an_object_added_after_it_could_not_be_read_was_read),
         cmocka_unit_test(keys_that_were_not_read_are_kept_until_read_or_removed),
         cmocka_unit_test(one_key_is_unread_once),
         cmocka_unit_test(objects_that_come_and_go_take_no_room),

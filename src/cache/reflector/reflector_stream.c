@@ -85,13 +85,16 @@ void ki__reflector_stream_event(ki_reflector *r, ki_watch_event_type type, const
         }
         return;
     }
-    if (type == KI_WATCH_EVENT_DELETED) {
-        ki__collect_remove(&r->found, ki_object_key(object));
-        return;
-    }
     ki_error error;
     ki__error_init(&error);
-    int code = ki__reflector_collect(r, object, ki__collect_put, &error);
+    int code;
+    if (type == KI_WATCH_EVENT_DELETED) {
+        code = ki__collect_remove(&r->found, ki_object_key(object));
+        code = code < 0 ? ki__error_code(&error, code) : 0;
+    } else {
+        code = ki__reflector_collect(
+            r, object, type == KI_WATCH_EVENT_ADDED ? ki__collect_add : ki__collect_put, &error);
+    }
     if (code < 0 && !ki__reflector_is_stopping(r)) {
         ki__reflector_stream_ended(r, &error, NULL);
     }
@@ -108,7 +111,7 @@ void ki__reflector_stream_skipped(ki_reflector *r, ki_watch_event_type type, con
         return;
     }
     if (type == KI_WATCH_EVENT_DELETED) {
-        ki__collect_remove(&r->found, key);
+        code = ki__collect_remove(&r->found, key);
     } else {
         code = ki__collect_add_unread(&r->found, key);
     }
