@@ -58,6 +58,9 @@ void ki__applier_done(ki__applier *applier)
 static int add_note(work *w, const ki__note *note)
 {
     ki__applier *a = w->applier;
+    if (a->silent) {
+        return 0;
+    }
     int r = ki__array_reserve(a->alloc, (void **)&a->notes, &a->note_cap, a->note_count + 1,
                               sizeof(*note));
     if (r >= 0) {

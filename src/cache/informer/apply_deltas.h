@@ -39,6 +39,7 @@ typedef struct ki__applier {
 
     /* the current batch */
     uint32_t time_ms; /* set before it is prepared: monotonic, modulo 2^32; goes into its notes */
+    bool silent;      /* set before it is prepared: no notifications are needed */
     bool committed;
     ki__skipped_objects skipped_now; /* reported at its end, if it was committed */
     size_t skipped_now_count;

@@ -122,12 +122,26 @@ const uint64_t ki__processing_bounds_ns[KI__PROCESSING_BOUNDS] = {
     MS(250), MS(500), MS(1000), MS(2500), MS(5000), MS(10000),
 };
 
+/* Whether every handler gets the batch as a snapshot: while the store is empty, none has received
+ * anything. */
+static bool needs_no_notes(const ki_informer *informer, const ki_deltas *deltas)
+{
+    if (!is_first_list(deltas) || informer->options.check_mutations) {
+        return false;
+    }
+    ki_snapshot *snapshot = ki_store_snapshot(informer->store);
+    bool empty = ki_snapshot_count(snapshot) == 0;
+    (void)ki_snapshot_unref(snapshot);
+    return empty;
+}
+
 static int process(const ki_deltas *deltas, void *user)
 {
     ki_informer *informer = user;
     ki_error error = KI_ERROR_INIT;
     uint64_t began = ki__engine_now(informer->engine);
     informer->applier.time_ms = (uint32_t)(began / KI__MS_NS);
+    informer->applier.silent = needs_no_notes(informer, deltas);
     int r = ki__apply_prepare(&informer->applier, deltas, &error);
     if (r == 0) {
         r = spread(informer, is_first_list(deltas));
