@@ -195,25 +195,6 @@ static int fill(void *bytes, size_t len, void *user)
     return 0;
 }
 
-/* A line of /proc/self/status, in bytes. */
-static double status_of(const char *name)
-{
-    char line[256];
-    double found = 0;
-    FILE *file = fopen("/proc/self/status", "r");
-    while (file != NULL && fgets(line, sizeof(line), file) != NULL) {
-        unsigned long kb;
-        if (strncmp(line, name, strlen(name)) == 0 &&
-            sscanf(line + strlen(name), ": %lu", &kb) == 1) {
-            found = (double)kb * 1024;
-        }
-    }
-    if (file != NULL) {
-        (void)fclose(file);
-    }
-    return found;
-}
-
 static void measure_memory(const char *keep, bool json, uint64_t count)
 {
     static feed f;
@@ -243,14 +224,14 @@ static void measure_memory(const char *keep, bool json, uint64_t count)
     o.drop = strcmp(keep, "usual") == 0 ? KI_DROP_USUAL : NULL;
     check(ki_informer_new(&o, &informer, NULL), "informer");
     write_pod(0, json, &f.bytes); /* what everything needs once is there */
-    double before = status_of("VmRSS");
+    double before = bench_status_bytes("VmRSS");
     check(ki_informer_start(informer, NULL), "start");
     while (!ki_informer_has_synced(informer)) {
         (void)ki_engine_run(engine, 0);
     }
-    double peak = status_of("VmHWM");
+    double peak = bench_status_bytes("VmHWM");
     (void)malloc_trim(0);
-    double after = status_of("VmRSS");
+    double after = bench_status_bytes("VmRSS");
     bench_line_begin("keep", json ? "json" : "protobuf", keep);
     bench_line_number("objects", (double)count);
     bench_line_number("rss_per_object", (after - before) / (double)count);

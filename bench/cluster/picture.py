@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The picture: bars, one panel for each thing that was measured. Shorter is better in all."""
-from results import MODE_NAMES, figure
+from results import family, figure, name_of
 
 PANELS = [
     ("CPU of the first sync, s", "sync", "cpu_s", 1.0),
@@ -20,12 +20,14 @@ def bars_of(results, row, name, scale):
         pairs = [(kind, "") for kind in ("kinformer", "client-go", "kube-rs")]
     else:
         pairs = results.clients()
+        if row == "memory":
+            pairs += [pair for pair in results.variants() if not pair[0].endswith("-none")]
     found = []
     for kind, mode in pairs:
         value = results.median(row, kind, mode, name)
         if value is not None:
-            label = f"{kind}, {MODE_NAMES[mode]}" if mode else kind
-            found.append((label, kind, value * scale))
+            label = name_of(kind, mode) if mode else kind
+            found.append((label, family(kind), value * scale))
     if row == "memory" and results.objects:
         found.insert(0, ("the objects' bytes", "curl", results.objects["protobuf_bytes"] * scale))
     return found
@@ -47,7 +49,11 @@ def panel(title, bars, left, top):
 
 def draw(results):
     panels = [(title, bars_of(results, row, name, scale)) for title, row, name, scale in PANELS]
-    panels = [(title, bars) for title, bars in panels if bars]
+    return page([(title, bars) for title, bars in panels if bars])
+
+
+def page(panels):
+    """All panels, each a title and bars: label, whose colour, value."""
     lines, top = [], GAP
     for first in range(0, len(panels), COLUMNS):
         line = panels[first:first + COLUMNS]

@@ -5,22 +5,17 @@ import re
 
 import picture
 from clients import ROOT
-from results import MODE_NAMES, figure, spread
+from results import figure, name_of, spread
 
 PAGE = ROOT / "docs" / "benchmarks.md"
 PICTURE = ROOT / "docs" / "benchmarks.svg"
 RAW = ROOT / "docs" / "benchmarks.json"
-BEGIN, END = "<!-- results: begin -->", "<!-- results: end -->"
 MB = 1e-6
 
 
 def table(head, rows):
     lines = [head, ["---"] * len(head), *rows]
     return "".join(f"| {' | '.join(line)} |\n" for line in lines)
-
-
-def name_of(kind, mode):
-    return f"{kind}, {MODE_NAMES[mode]}"
 
 
 def times(value, digits=2):
@@ -59,6 +54,25 @@ def memory(results):
                      spread(results.all("relist", kind, mode, "peak"), MB)])
     return table(["memory", "settled, MB", "by objects' bytes", "peak, MB", "collected, MB",
                   "all changed once, MB", "peak of a relist, MB"], rows)
+
+
+def less_memory(results):
+    """Clients that keep less of each object, or the same in less memory."""
+    rows = []
+    for kind, mode in results.clients() + results.variants():
+        settled = results.median("memory", kind, mode, "rss")
+        if settled is None or mode != "stream":
+            continue
+        per_pod = results.per_pod(kind, mode)
+        peak = results.median("memory", kind, mode, "peak")
+        rows.append([name_of(kind, mode), spread(results.all("sync", kind, mode, "cpu_s")),
+                     spread(results.all("sync", kind, mode, "wall_s")),
+                     spread(results.all("memory", kind, mode, "rss"), MB),
+                     "-" if per_pod is None or kind.endswith("-none") else figure(per_pod / 1e3),
+                     times(peak / settled),
+                     spread(results.all("memory", kind, mode, "collected_rss"), MB)])
+    return table(["what is kept", "first sync: CPU, s", "time, s", "settled, MB", "KB a pod",
+                  "peak by settled", "collected, MB"], rows) if results.variants() else ""
 
 
 def changes(results):
@@ -111,19 +125,38 @@ def facts(results):
 
 
 def text(results):
-    parts = [facts(results), first_contact(results), memory(results), changes(results),
-             programs(results), targets(results)]
-    return "\n".join(parts)
+    parts = [facts(results), first_contact(results), memory(results), less_memory(results),
+             changes(results), programs(results), targets(results)]
+    return "\n".join(part for part in parts if part)
+
+
+def scale_targets(results):
+    packed = results.median("memory", "kinformer-packed", "stream", "rss")
+    limit, pods = 260, results.objects.get("pods", 0)
+    reached = "-" if packed is None else "yes" if packed * MB <= limit else "**no**"
+    return table(["aimed at", "", "measured", "reached"],
+                 [[f"{pods:,} pods packed, resident, MB", f"at most {limit}",
+                   figure(packed * MB if packed else None), reached]])
+
+
+def scale_text(results):
+    return "\n".join([facts(results), less_memory(results), scale_targets(results)])
+
+
+def put_block(name, block):
+    """Replaces what stands between the marks of this name in the page."""
+    begin, end = f"<!-- {name}: begin -->", f"<!-- {name}: end -->"
+    page = PAGE.read_text(encoding="utf-8")
+    between = re.compile(f"{re.escape(begin)}.*?{re.escape(end)}", re.DOTALL)
+    if not between.search(page):
+        raise SystemExit(f"{PAGE} has no place for {name}")
+    page = between.sub(lambda _: f"{begin}\n{block}{end}", page)
+    PAGE.write_text(page, encoding="utf-8")
 
 
 def write(results, lines):
     """Puts the results into the page, and the picture and the raw lines beside it."""
-    page = PAGE.read_text(encoding="utf-8")
-    block = f"{BEGIN}\n{text(results)}{END}"
-    if not re.search(f"{re.escape(BEGIN)}.*?{re.escape(END)}", page, re.DOTALL):
-        raise SystemExit(f"{PAGE} has no place for results")
-    page = re.sub(f"{re.escape(BEGIN)}.*?{re.escape(END)}", lambda _: block, page, flags=re.DOTALL)
-    PAGE.write_text(page, encoding="utf-8")
+    put_block("results", text(results))
     PICTURE.write_text(picture.draw(results), encoding="utf-8")
     RAW.write_text("[\n" + ",\n".join(json.dumps(line) for line in lines) + "\n]\n",
                    encoding="ascii")

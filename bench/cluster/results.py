@@ -4,8 +4,25 @@ import collections
 import statistics
 
 KINDS = ("curl", "kinformer", "client-go", "kube-rs")
+# The same clients with less in memory: what each is asked for beside its kind. "none" is a client
+# without any object: what it needs before the first one.
+WHAT = {"kinformer-five": "five", "kinformer-packed": "packed", "client-go-five": "five",
+        "kube-rs-five": "five", "kinformer-none": "none", "client-go-none": "none",
+        "kube-rs-none": "none"}
 MODES = ("stream", "list")
 MODE_NAMES = {"stream": "streaming list", "list": "list"}
+WHAT_NAMES = {"five": "five fields", "packed": "packed", "none": "no objects"}
+
+
+def family(kind):
+    """Whose program it is."""
+    return kind.rsplit("-", 1)[0] if kind in WHAT else kind
+
+
+def name_of(kind, mode):
+    if kind in WHAT:
+        return f"{family(kind)}, {WHAT_NAMES[WHAT[kind]]}"
+    return f"{kind}, {MODE_NAMES[mode]}"
 
 
 class Results:
@@ -32,6 +49,17 @@ class Results:
         """Those that have rows, in the order of tables."""
         return [(kind, mode) for kind in KINDS for mode in MODES
                 if self.all("sync", kind, mode, "cpu_s")]
+
+    def variants(self):
+        """Clients with less in memory that have rows."""
+        return [(kind, "stream") for kind in WHAT if self.all("sync", kind, "stream", "cpu_s")]
+
+    def per_pod(self, kind, mode, name="rss"):
+        """Bytes of memory for each pod: without those of a client that has none."""
+        mine = self.median("memory", kind, mode, name)
+        base = self.median("memory", f"{family(kind)}-none", "stream", "rss")
+        pods = self.objects.get("pods")
+        return (mine - base) / pods if mine and base and pods else None
 
     def share(self, row, name, mode, of=None, kind="kinformer"):
         """What a client needs, by what `of` needs, or by the objects' bytes."""
@@ -62,7 +90,34 @@ class Results:
              self.share("replay", "cpu_us_event", "stream", "client-go", "curl")),
             ("p99 of the latency by client-go's", 1.0,
              self.share("latency", "p99_ms", "stream", "client-go"))]
-        return found
+        return found + self.memory_targets()
+
+    def ratio(self, row, name, kind, of):
+        mine, theirs = (self.median(row, k, "stream", name) for k in (kind, of))
+        return mine / theirs if mine and theirs else None
+
+    def memory_targets(self):
+        """What was aimed at with less in memory."""
+        five, packed = self.per_pod("kinformer-five", "stream"), self.per_pod("kinformer-packed",
+                                                                             "stream")
+        theirs = self.per_pod("client-go-five", "stream")
+        found = [
+            ("KB a pod, five fields", 0.6, five and five / 1e3),
+            ("the same by client-go's with a transform", 0.1, five / theirs if theirs and five
+             else None),
+            ("KB a pod, packed", 1.5, packed and packed / 1e3)]
+        for kind in ("kinformer-five", "kinformer-packed"):
+            peak, settled = (self.median("memory", kind, "stream", n) for n in ("peak", "rss"))
+            found.append((f"peak by settled memory, {WHAT_NAMES[WHAT[kind]]}", 1.05,
+                          peak / settled if settled else None))
+        found += [
+            ("CPU of the first sync, five fields, by that with all fields", 1.0,
+             self.ratio("sync", "cpu_s", "kinformer-five", "kinformer")),
+            ("CPU of the first sync, packed, by that of plain storage", 1.7,
+             self.ratio("sync", "cpu_s", "kinformer-packed", "kinformer")),
+            ("CPU of the first sync, packed, by client-go's", 0.6,
+             self.ratio("sync", "cpu_s", "kinformer-packed", "client-go"))]
+        return found if self.variants() else []
 
 
 # ---- figures as text ----

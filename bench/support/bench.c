@@ -249,6 +249,32 @@ void bench_line_end(void)
     (void)fflush(stdout);
 }
 
+double bench_status_bytes(const char *name)
+{
+    char line[256];
+    size_t len = strlen(name);
+    double found = -1;
+    FILE *file = fopen("/proc/self/status", "r");
+    while (file != NULL && fgets(line, sizeof(line), file) != NULL) {
+        if (strncmp(line, name, len) == 0 && line[len] == ':') {
+            found = strtod(line + len + 1, NULL) * 1024;
+        }
+    }
+    if (found < 0) {
+        bench_fail("/proc/self/status: no %s", name);
+    }
+    (void)fclose(file);
+    return found;
+}
+
+void bench_forget_peak(void)
+{
+    FILE *file = fopen("/proc/self/clear_refs", "w");
+    if (file == NULL || fputs("5", file) < 0 || fclose(file) != 0) {
+        bench_fail("/proc/self/clear_refs cannot be written");
+    }
+}
+
 char *bench_read_file(const char *path, size_t padding, size_t *ret_len)
 {
     FILE *file = fopen(path, "rb");

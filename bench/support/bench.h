@@ -88,6 +88,11 @@ void bench_samples_end(bench_samples *samples, size_t operations);
  * `parts` also callback_ns and callback_cpu_ns, for one of so many parts of an operation. */
 void bench_samples_print(bench_samples *samples, size_t parts);
 
+/* Bytes of memory of this process, by a name of /proc/self/status: "VmRSS" or "VmHWM", the most so
+ * far. bench_forget_peak() makes the most what it is now. */
+double bench_status_bytes(const char *name);
+void bench_forget_peak(void);
+
 /* The whole file, followed by `padding` zero bytes; the caller frees it. */
 char *bench_read_file(const char *path, size_t padding, size_t *ret_len);
 

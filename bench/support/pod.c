@@ -14,7 +14,7 @@
 
 /* The fields of one pod, by letter. */
 typedef struct fields {
-    char text[26][64]; /* ['a' - 'a'] and on */
+    char text[BENCH_POD_LETTERS][64]; /* ['a' - 'a'] and on */
 } fields;
 
 /* clang-format off */
@@ -29,7 +29,22 @@ static const char *const head_parts[] = {
     "\"example.com/scrape-port\":\"9102\",\"example.com/sidecar-status\":\"{"
     "\\\"revision\\\":\\\"r-@q\\\",\\\"containers\\\":[\\\"proxy\\\"],\\\"volumes\\\":["
     "\\\"proxy-config\\\"],\\\"pullSecrets\\\":null}\",\"kubectl.kubernetes.io/restartedAt\":\""
-    "@c\"},\"ownerReferences\":[{\"apiVersion\":\"apps/v1\",\"kind\":\"ReplicaSet\","
+    "@c\"",
+};
+
+/* What a network plugin tells of a pod. */
+static const char *const network_parts[] = {
+    ",\"network.example.com/status\":\"[{\\n    \\\"name\\\": \\\"main\\\",\\n    "
+    "\\\"interface\\\": \\\"eth0\\\",\\n    \\\"ips\\\": [\\n        \\\"@i\\\"\\n    ],\\n    "
+    "\\\"mac\\\": \\\"@w\\\",\\n    \\\"mtu\\\": 1450,\\n    \\\"default\\\": true,\\n    "
+    "\\\"gateway\\\": [\\n        \\\"@p\\\"\\n    ],\\n    \\\"dns\\\": {\\n        "
+    "\\\"search\\\": [\\n            \\\"@m.svc.cluster.example\\\",\\n            "
+    "\\\"svc.cluster.example\\\",\\n            \\\"cluster.example\\\"\\n        ]\\n    }\\n"
+    "}]\",\"network.example.com/networks\":\"main\"",
+};
+
+static const char *const owner_parts[] = {
+    "},\"ownerReferences\":[{\"apiVersion\":\"apps/v1\",\"kind\":\"ReplicaSet\","
     "\"name\":\"web-@h\",\"uid\":\"@o\",\"controller\":true,\"blockOwnerDeletion\":true}]",
 };
 
@@ -197,8 +212,7 @@ static const char *const status_parts[] = {
 };
 /* clang-format on */
 
-/* `count` letters of the alphabet Kubernetes draws random names from. */
-static void random_name(uint64_t bits, size_t count, char *text)
+void bench_random_name(uint64_t bits, size_t count, char *text)
 {
     static const char letters[] = "bcdfghjklmnpqrstvwxz2456789";
     for (size_t i = 0; i < count; i++) {
@@ -218,12 +232,12 @@ static void pod_name(const bench_pod *pod, char *text, size_t size)
 {
     char hash[16];
     char tail[16];
-    random_name(set_of(pod), 10, hash);
-    random_name(bench_mix(pod->number ^ (1ULL << 40)), 8, tail);
+    bench_random_name(set_of(pod), 10, hash);
+    bench_random_name(bench_mix(pod->number ^ (1ULL << 40)), 8, tail);
     (void)snprintf(text, size, "web-%s-%s", hash, tail);
 }
 
-static void uid_text(uint64_t seed, char *text, size_t size)
+void bench_uid_text(uint64_t seed, char *text, size_t size)
 {
     uint64_t a = bench_mix(seed);
     uint64_t b = bench_mix(a);
@@ -247,10 +261,10 @@ static void fill_fields(const bench_pod *pod, fields *f)
     memset(f, 0, sizeof(*f));
     pod_name(pod, FIELD('n'));
     bench_pod_namespace(pod->ns, FIELD('m'));
-    random_name(set_of(pod), 10, f->text['h' - 'a']);
-    random_name(r, 5, f->text['q' - 'a']);
-    uid_text(pod->number ^ (1ULL << 41), FIELD('u'));
-    uid_text(set_of(pod), FIELD('o'));
+    bench_random_name(set_of(pod), 10, f->text['h' - 'a']);
+    bench_random_name(r, 5, f->text['q' - 'a']);
+    bench_uid_text(pod->number ^ (1ULL << 41), FIELD('u'));
+    bench_uid_text(set_of(pod), FIELD('o'));
     time_text(r % 40000, FIELD('c'));
     time_text(r % 40000 + 1, FIELD('e'));
     (void)snprintf(FIELD('v'), "%" PRIu64, 100000000 + pod->number + pod->generation * 10000000);
@@ -264,6 +278,9 @@ static void fill_fields(const bench_pod *pod, fields *f)
     (void)snprintf(FIELD('y'), "%016" PRIx64 "%016" PRIx64, bench_mix(r + 2), bench_mix(r + 3));
     (void)snprintf(FIELD('z'), "%016" PRIx64 "%016" PRIx64, bench_mix(r + 4), bench_mix(r + 5));
     (void)snprintf(FIELD('r'), "%u", (unsigned)(pod->generation % 100));
+    (void)snprintf(FIELD('w'), "02:%02x:%02x:%02x:%02x:%02x", (unsigned)(r >> 8) & 0xffU,
+                   (unsigned)(r >> 16) & 0xffU, (unsigned)(r >> 24) & 0xffU,
+                   (unsigned)(r >> 32) & 0xffU, (unsigned)(r >> 40) & 0xffU);
 }
 
 static void put(char *text, size_t *len, const char *bytes, size_t count)
@@ -275,7 +292,7 @@ static void put(char *text, size_t *len, const char *bytes, size_t count)
     *len += count;
 }
 
-static void expand(const char *part, const fields *f, char *text, size_t *len)
+static void expand(const char *part, const char *const *values, char *text, size_t *len)
 {
     for (;;) {
         size_t plain = strcspn(part, "@");
@@ -284,12 +301,8 @@ static void expand(const char *part, const fields *f, char *text, size_t *len)
         if (*part == '\0') {
             return;
         }
-        if (part[1] == '@') {
-            put(text, len, "@", 1);
-        } else {
-            const char *value = f->text[part[1] - 'a'];
-            put(text, len, value, strlen(value));
-        }
+        const char *value = part[1] == '@' ? "@" : values[part[1] - 'a'];
+        put(text, len, value, strlen(value));
         part += 2;
     }
 }
@@ -297,16 +310,18 @@ static void expand(const char *part, const fields *f, char *text, size_t *len)
 #define EXPAND_ALL(parts)                                                 \
     do {                                                                  \
         for (size_t i = 0; i < sizeof(parts) / sizeof((parts)[0]); i++) { \
-            expand((parts)[i], &f, text, &len);                           \
+            expand((parts)[i], values, text, &len);                       \
         }                                                                 \
     } while (false)
 
-size_t bench_pod_json(bench_pod_kind kind, const bench_pod *pod, char *text)
+size_t bench_pod_expand(bench_pod_kind kind, const char *const *values, char *text)
 {
-    fields f;
     size_t len = 0;
-    fill_fields(pod, &f);
     EXPAND_ALL(head_parts);
+    if (kind == BENCH_POD_NETWORK) {
+        EXPAND_ALL(network_parts);
+    }
+    EXPAND_ALL(owner_parts);
     if (kind == BENCH_POD_SMALL) {
         EXPAND_ALL(small_parts);
     } else {
@@ -316,6 +331,17 @@ size_t bench_pod_json(bench_pod_kind kind, const bench_pod *pod, char *text)
     }
     text[len] = '\0';
     return len;
+}
+
+size_t bench_pod_json(bench_pod_kind kind, const bench_pod *pod, char *text)
+{
+    fields f;
+    const char *values[BENCH_POD_LETTERS];
+    fill_fields(pod, &f);
+    for (size_t i = 0; i < BENCH_POD_LETTERS; i++) {
+        values[i] = f.text[i];
+    }
+    return bench_pod_expand(kind, values, text);
 }
 
 void bench_pod_key(const bench_pod *pod, char *key, size_t size)
