@@ -65,7 +65,7 @@ soak: ## the same with kinformer alone: check for growth of memory and descripto
 
 BENCH ?=
 
-bench: ## compare with client-go, kube-rs and curl on a real API server, 25 minutes; BENCH=--quick
+bench: ## compare with client-go and others on a real API server, 25 min; BENCH=--quick, --scale
 	@bench/cluster/run $(BENCH)
 
 docs: ## write the HTML reference of the functions to build/docs

@@ -15,10 +15,17 @@
 #include <kinformer/health.h>
 #include <kinformer/kinformer.h>
 #include <kinformer/registration.h>
+#if __has_include(<kinformer/storage.h>)
+#include <kinformer/storage.h>
+#define HAS_PACKED
+#endif
 
 #define MARKS 65536 /* of the last events; a power of two */
 #define LINE 256
 #define SYNC_MS 600000
+#define FIVE                                                                                 \
+    ".spec.nodeName,.status.phase,.status.podIP,.metadata.labels['app.kubernetes.io/name']," \
+    ".metadata.labels['pod-template-hash']"
 
 /* One event: the version that it brought, and when the handler was called. */
 typedef struct mark {
@@ -29,6 +36,7 @@ typedef struct mark {
 typedef struct program {
     const char *kubeconfig;
     bool pages;
+    const char *what; /* "whole", "five", "packed" or "none" */
     ki_client *client;
     ki_factory *factory;
     ki_informer *informer;
@@ -167,6 +175,25 @@ static void configure(const ki_resource *resource, ki_informer_options *options,
     const program *p = user;
     (void)resource;
     options->no_streaming = p->pages;
+    if (strcmp(p->what, "five") == 0) {
+        options->keep = FIVE;
+    } else if (strcmp(p->what, "none") == 0) {
+        options->field_selector = "metadata.name=none";
+    }
+#ifdef HAS_PACKED
+    if (strcmp(p->what, "packed") == 0) {
+        options->storage = KI_STORAGE_PACKED;
+    }
+#endif
+}
+
+static bool is_known(const char *what)
+{
+    return strcmp(what, "whole") == 0 || strcmp(what, "five") == 0 || strcmp(what, "none") == 0
+#ifdef HAS_PACKED
+           || strcmp(what, "packed") == 0
+#endif
+        ;
 }
 
 static int connect_to_server(program *p, ki_error *error)
@@ -209,12 +236,14 @@ int main(int argc, char **argv)
 {
     static program p;
     ki_error error = KI_ERROR_INIT;
-    if (argc != 3 || (strcmp(argv[2], "list") != 0 && strcmp(argv[2], "stream") != 0)) {
-        fprintf(stderr, "usage: client <kubeconfig> list|stream\n");
+    if (argc != 4 || (strcmp(argv[2], "list") != 0 && strcmp(argv[2], "stream") != 0) ||
+        !is_known(argv[3])) {
+        fprintf(stderr, "usage: client <kubeconfig> list|stream whole|five|packed|none\n");
         return 2;
     }
     p.kubeconfig = argv[1];
     p.pages = strcmp(argv[2], "list") == 0;
+    p.what = argv[3];
     int r = connect_to_server(&p, &error);
     if (r == 0) {
         r = sync_pods(&p, &error);

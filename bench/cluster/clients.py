@@ -14,6 +14,8 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 sys.path.insert(0, str(ROOT / "tests" / "e2e"))
 import processes  # noqa: E402  (found by the line above)
 
+from results import WHAT, family  # noqa: E402
+
 OUT = ROOT / "build" / "bench" / "cluster"
 IDLE_S = 1.0
 POLL_S = 0.01
@@ -132,13 +134,14 @@ class Client(Talker):
     """One of the clients that are compared."""
 
     def __init__(self, kind, mode, kubeconfig, log):
+        what = WHAT.get(kind, "whole")
         commands = {
-            "kinformer": [str(OUT / "kinformer"), kubeconfig, mode],
-            "client-go": [str(OUT / "informer"), kubeconfig],
-            "kube-rs": [str(OUT / "kube-rs"), kubeconfig, mode],
+            "kinformer": [str(OUT / "kinformer"), kubeconfig, mode, what],
+            "client-go": [str(OUT / "informer"), kubeconfig, what],
+            "kube-rs": [str(OUT / "kube-rs"), kubeconfig, mode, what],
         }
         gate = {"KUBE_FEATURE_WatchListClient": "true" if mode == "stream" else "false"}
-        super().__init__(f"{kind} {mode}", commands[kind], log, gate)
+        super().__init__(f"{kind} {mode}", commands[family(kind)], log, gate)
         self.kind, self.mode = kind, mode
         self.events = 0  # when it was stopped
 

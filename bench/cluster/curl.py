@@ -15,13 +15,14 @@ PODS = "/api/v1/pods"
 PROTOBUF = "application/vnd.kubernetes.protobuf"
 METADATA = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1"
 PAGE = 500
+PER_NAMESPACE = 500  # as the writer fills them
 WATCH_S = 300
 WATCH = {"watch": "true", "allowWatchBookmarks": "true", "timeoutSeconds": "600"}
 STREAM = {**WATCH, "sendInitialEvents": "true", "resourceVersionMatch": "NotOlderThan"}
 
 
-def base(cluster):
-    return f"https://127.0.0.1:{cluster.port}{PODS}"
+def base(cluster, path=PODS):
+    return f"https://127.0.0.1:{cluster.port}{path}"
 
 
 def command(cluster, accept, *more):
@@ -30,10 +31,10 @@ def command(cluster, accept, *more):
             "--user-agent", AGENTS["curl"], "--header", f"Accept: {accept}", *more]
 
 
-def size(cluster, accept):
-    """Bytes of the whole list, not compressed."""
+def size(cluster, accept, path=PODS):
+    """Bytes of a whole list, not compressed."""
     run = subprocess.run(command(cluster, accept, "--output", "/dev/null", "--write-out",
-                                 "%{size_download}", base(cluster)),
+                                 "%{size_download}", base(cluster, path)),
                          check=True, text=True, stdout=subprocess.PIPE, timeout=300)
     return int(run.stdout)
 

@@ -4,12 +4,14 @@ comes to rest. Then all are synced. Those that stream are told of changes at a s
 stopped (SIGSTOP), each object is changed once, and each client in turn goes on; then the same with
 a server that has begun anew and does not know the version at which the client stopped."""
 import json
+import os
 import sys
 import time
 
 import curl
 from clients import AGENTS, Client, ClientError, Writer, cpu_s, memory, wait_until_idle
 from cluster import AUDIT_POLICY, Cluster
+from results import WHAT
 
 SYNC_S = 300
 RATE = 200
@@ -30,8 +32,9 @@ class Server(Cluster):
     """etcd has room for all versions of all rounds; the log has lists and watches of pods only; and
     a server keeps events for as long as a request may take, so that a slow machine can replay."""
 
-    def __init__(self):
+    def __init__(self, garbage_percent=None):
         super().__init__(["--request-timeout", "285s"])
+        self.garbage_percent = garbage_percent  # of the API server: less memory, more time
 
     def prepare(self):
         super().prepare()
@@ -41,6 +44,15 @@ class Server(Cluster):
         if program == "etcd":
             flags = [*flags, "--quota-backend-bytes", str(8 << 30)]
         return super().spawn(program, flags)
+
+    def environment(self, program):
+        if program == "kube-apiserver" and self.garbage_percent:
+            return {**os.environ, "GOGC": str(self.garbage_percent)}
+        return super().environment(program)
+
+    @property
+    def etcd_url(self):
+        return f"http://127.0.0.1:{self.etcd_port}"
 
 
 def percentile(values, share):
@@ -70,8 +82,19 @@ class Bench:
         say(f"filling the server with {self.options.pods:,} pods")
         start = time.monotonic()
         self.writer = Writer(self.cluster.kubeconfig(), self.cluster.path("writer.log"))
-        self.version, _ = self.writer.do(f"fill {self.options.pods}", 1800)
+        command = f"fill {self.options.pods}"
+        if self.options.scale:
+            command = f"load {self.options.pods} {self.cluster.etcd_url}"
+        self.version, _ = self.writer.do(command, 1800)
         say(f"  that took {time.monotonic() - start:.0f} s")
+        if self.options.scale:
+            # A list of everything is too long for one response.
+            some = min(self.options.pods, curl.PER_NAMESPACE)
+            size = curl.size(self.cluster, curl.PROTOBUF, "/api/v1/namespaces/team-0/pods")
+            self.list_bytes = size * self.options.pods // some
+            self.tell("objects", "server", "", pods=self.options.pods,
+                      protobuf_bytes=self.list_bytes)
+            return
         self.list_bytes = curl.size(self.cluster, curl.PROTOBUF)
         self.tell("objects", "server", "", pods=self.options.pods, protobuf_bytes=self.list_bytes,
                   json_bytes=curl.size(self.cluster, "application/json"))
@@ -95,8 +118,9 @@ class Bench:
         count, _ = client.expect("synced", SYNC_S)[0].split()
         wall, cpu = time.monotonic() - client.start, cpu_s(client.pid)
         server = cpu_s(self.cluster.apiserver.pid) - server
-        if int(count) != self.options.pods:
-            raise ClientError(f"{client.name} has {count} objects, not {self.options.pods}")
+        expected = 0 if WHAT.get(kind) == "none" else self.options.pods
+        if int(count) != expected:
+            raise ClientError(f"{client.name} has {count} objects, not {expected}")
         self.tell("sync", kind, mode, cpu_s=cpu, wall_s=wall, server_cpu_s=server)
         return client
 
@@ -202,7 +226,7 @@ class Bench:
             for kind, mode in clients:
                 self.one_alone(kind, mode)
             if self.options.rows:
-                self.all_together(clients)
+                self.all_together([pair for pair in clients if pair[0] not in WHAT])
         finally:
             self.close_clients()
 

@@ -164,7 +164,12 @@ class Cluster:
     def spawn(self, program, flags):
         with open(self.path(f"{program}.log"), "ab") as log:
             return processes.spawn([os.path.join(self.programs, program), *flags], cwd=self.folder,
-                                   stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+                                   stdin=subprocess.DEVNULL, stdout=log, stderr=log,
+                                   env=self.environment(program))
+
+    def environment(self, program):  # pylint: disable=unused-argument
+        """The environment of a program; None: ours."""
+        return None
 
     def start_etcd(self):
         clients = f"http://127.0.0.1:{self.etcd_port}"

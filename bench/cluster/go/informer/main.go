@@ -18,6 +18,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/informers"
 	"k8s.io/client-go/kubernetes"
 	"k8s.io/client-go/tools/cache"
@@ -77,7 +78,32 @@ func (p *program) handler() cache.ResourceEventHandlerDetailedFuncs {
 	}
 }
 
-func (p *program) start(kubeconfig string) error {
+// keepFive makes a pod of the fields that "five" of kinformer leaves: the identity, owners, two
+// labels, node, phase and address.
+func keepFive(object any) (any, error) {
+	pod, ok := object.(*corev1.Pod)
+	if !ok {
+		return object, nil
+	}
+	labels := make(map[string]string, 2)
+	for _, name := range []string{"app.kubernetes.io/name", "pod-template-hash"} {
+		if value, ok := pod.Labels[name]; ok {
+			labels[name] = value
+		}
+	}
+	return &corev1.Pod{
+		ObjectMeta: metav1.ObjectMeta{
+			Name: pod.Name, Namespace: pod.Namespace, UID: pod.UID,
+			ResourceVersion: pod.ResourceVersion, Generation: pod.Generation,
+			CreationTimestamp: pod.CreationTimestamp, DeletionTimestamp: pod.DeletionTimestamp,
+			Labels: labels, OwnerReferences: pod.OwnerReferences,
+		},
+		Spec:   corev1.PodSpec{NodeName: pod.Spec.NodeName},
+		Status: corev1.PodStatus{Phase: pod.Status.Phase, PodIP: pod.Status.PodIP},
+	}, nil
+}
+
+func (p *program) start(kubeconfig, what string) error {
 	config, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
 	if err != nil {
 		return err
@@ -90,7 +116,16 @@ func (p *program) start(kubeconfig string) error {
 	if err != nil {
 		return err
 	}
-	factory := informers.NewSharedInformerFactory(client, 0)
+	options := []informers.SharedInformerOption{}
+	switch what {
+	case "five":
+		options = append(options, informers.WithTransform(keepFive))
+	case "none":
+		options = append(options, informers.WithTweakListOptions(func(o *metav1.ListOptions) {
+			o.FieldSelector = "metadata.name=none"
+		}))
+	}
+	factory := informers.NewSharedInformerFactoryWithOptions(client, 0, options...)
 	p.informer = factory.Core().V1().Pods().Informer()
 	registration, err := p.informer.AddEventHandler(p.handler())
 	if err != nil {
@@ -140,11 +175,11 @@ func (p *program) obey(line string) {
 }
 
 func main() {
-	if len(os.Args) != 2 {
-		fail("usage: informer <kubeconfig>")
+	if len(os.Args) != 3 {
+		fail("usage: informer <kubeconfig> whole|five|none")
 	}
 	p := &program{}
-	if err := p.start(os.Args[1]); err != nil {
+	if err := p.start(os.Args[1], os.Args[2]); err != nil {
 		fail("%v", err)
 	}
 	fmt.Printf("synced %d %d\n", len(p.informer.GetStore().ListKeys()), time.Now().UnixNano())

@@ -3,6 +3,7 @@
 // Fills a cluster with pods and changes them, by commands on its input:
 //
 //	fill <pods>            makes pods, each by one field manager, its status by another
+//	load <pods> <etcd>     makes them the fast way; <etcd> is its URL
 //	change                 changes the status of each pod once, as fast as it goes
 //	rate <per s> <count>   changes pods one after the other at a steady rate; of each it prints
 //	                       the resource version, when it was asked for, and when it was answered
@@ -141,8 +142,7 @@ func (w *writer) update(number, generation int) (uint64, error) {
 	return version, err
 }
 
-func (w *writer) fill(count int) {
-	w.pods = count
+func (w *writer) makeNamespaces(count int) {
 	all((count+perNamespace-1)/perNamespace, func(number int) error {
 		namespace := &corev1.Namespace{ObjectMeta: metav1.ObjectMeta{
 			Name: namespaceOf(number * perNamespace)}}
@@ -153,6 +153,11 @@ func (w *writer) fill(count int) {
 		}
 		return err
 	})
+}
+
+func (w *writer) fill(count int) {
+	w.pods = count
+	w.makeNamespaces(count)
 	all(count, w.create)
 }
 
@@ -208,6 +213,8 @@ func (w *writer) obey(line string) {
 	switch words[0] {
 	case "fill":
 		w.fill(numbers[0])
+	case "load":
+		w.load(numbers[0], words[2])
 	case "change":
 		w.change()
 	case "rate":

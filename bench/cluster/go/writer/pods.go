@@ -14,7 +14,10 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
-const perNamespace = 500
+const (
+	perNamespace      = 500
+	tokenVolumePrefix = "kube-api-access-"
+)
 
 // template is a pod as a cluster has it; from it comes everything in which pods do not differ.
 type template struct {
@@ -75,7 +78,7 @@ func (t *template) pod(number, generation int) *corev1.Pod {
 	fillMetadata(&pod, number, namespace, randomName(set, 10), set, started)
 	pod.Spec.NodeName = fmt.Sprintf("node-%d", r%997)
 	pod.Spec.Containers[0].Image = fmt.Sprintf("registry.example/shop/web:4.17.%d", set%40)
-	renameTokenVolume(&pod.Spec, "kube-api-access-"+randomName(r, 5))
+	renameTokenVolume(&pod.Spec, tokenVolumePrefix+randomName(r, 5))
 	fillStatus(&pod, number, generation, r, started)
 	return &pod
 }
@@ -101,7 +104,7 @@ func fillMetadata(pod *corev1.Pod, number int, namespace, hash string, set uint6
 // renameTokenVolume gives a name to the volume that has a random one.
 func renameTokenVolume(spec *corev1.PodSpec, name string) {
 	rename := func(old string) string {
-		if strings.HasPrefix(old, "kube-api-access-") {
+		if strings.HasPrefix(old, tokenVolumePrefix) {
 			return name
 		}
 		return old

@@ -9,7 +9,7 @@ use std::sync::{Arc, Mutex};
 use std::time::{SystemTime, UNIX_EPOCH};
 
 use futures::StreamExt;
-use k8s_openapi::api::core::v1::Pod;
+use k8s_openapi::api::core::v1::{Pod, PodSpec, PodStatus};
 use kube::config::{Config, KubeConfigOptions, Kubeconfig};
 use kube::runtime::reflector::{self, Store};
 use kube::runtime::watcher::{self, Event};
@@ -118,12 +118,38 @@ fn obey_in_thread(program: Arc<Program>, store: Store<Pod>) {
     });
 }
 
-async fn follow(program: Arc<Program>, client: Client, config: watcher::Config) {
+/// Leaves what "five" of kinformer leaves: the identity, owners, two labels, node, phase, address.
+fn keep_five(pod: &mut Pod) {
+    let metadata = &mut pod.metadata;
+    metadata.managed_fields = None;
+    metadata.annotations = None;
+    metadata.generate_name = None;
+    metadata.finalizers = None;
+    if let Some(labels) = &mut metadata.labels {
+        labels.retain(|name, _| name == "app.kubernetes.io/name" || name == "pod-template-hash");
+    }
+    pod.spec = pod.spec.take().map(|spec| PodSpec {
+        node_name: spec.node_name,
+        ..PodSpec::default()
+    });
+    pod.status = pod.status.take().map(|status| PodStatus {
+        phase: status.phase,
+        pod_ip: status.pod_ip,
+        ..PodStatus::default()
+    });
+}
+
+async fn follow(program: Arc<Program>, client: Client, config: watcher::Config, five: bool) {
     let (store, writer) = reflector::store::<Pod>();
     let mut synced = false;
     let pods = Api::<Pod>::all(client);
     let mut events = watch(pods, config)
         .default_backoff()
+        .modify(move |pod| {
+            if five {
+                keep_five(pod);
+            }
+        })
         .reflect(writer)
         .boxed();
     obey_in_thread(program.clone(), store.clone());
@@ -143,12 +169,17 @@ async fn follow(program: Arc<Program>, client: Client, config: watcher::Config) 
 #[tokio::main]
 async fn main() -> Result<(), Box<dyn std::error::Error>> {
     let words: Vec<String> = std::env::args().collect();
-    let config = match words.get(2).map(String::as_str) {
-        Some("list") => watcher::Config::default(),
-        Some("stream") => watcher::Config::default().streaming_lists(),
-        _ => return Err("usage: kube-rs <kubeconfig> list|stream".into()),
-    };
-    let client = connect(&words[1]).await?;
-    follow(Arc::default(), client, config).await;
+    let word = |number: usize| words.get(number).map_or("", String::as_str);
+    let mut config = watcher::Config::default();
+    match (word(2), word(3)) {
+        ("list" | "stream", "whole" | "five") => {}
+        ("list" | "stream", "none") => config = config.fields("metadata.name=none"),
+        _ => return Err("usage: kube-rs <kubeconfig> list|stream whole|five|none".into()),
+    }
+    if word(2) == "stream" {
+        config = config.streaming_lists();
+    }
+    let client = connect(word(1)).await?;
+    follow(Arc::default(), client, config, word(3) == "five").await;
     Ok(())
 }
