@@ -225,6 +225,30 @@ static void an_emptied_store_takes_no_more_than_before(void **state)
     test_alloc_done(&alloc);
 }
 
+/* Most of a relist. */
+static void objects_that_are_stored_already_take_nothing(void **state)
+{
+    (void)state;
+    test_alloc alloc;
+    ki_store *store = NULL;
+    ki_txn *txn = NULL;
+    struct objects *objects = make_objects();
+    test_alloc_init(&alloc);
+    assert_int_equal(new_store(&alloc.table, &store), 0);
+    assert_int_equal(fill(store, objects->variants[0], OBJECTS), 0);
+    assert_int_equal(ki_store_begin(store, &txn, NULL), 0);
+    uint64_t calls = alloc.calls;
+    for (unsigned i = 0; i < OBJECTS; i++) {
+        assert_int_equal(ki_txn_add(txn, objects->variants[0][i], NULL), 0);
+    }
+    assert_int_equal(alloc.calls, calls);
+    ki_txn_commit(txn);
+    check(store, objects, objects->variants[0]);
+    (void)ki_store_unref(store);
+    test_alloc_done(&alloc);
+    free_objects(objects);
+}
+
 static void an_aborted_transaction_takes_nothing(void **state)
 {
     (void)state;
@@ -478,6 +502,7 @@ int main(void)
         cmocka_unit_test(a_transaction_of_any_size_is_exact),
         cmocka_unit_test(tables_may_shrink_all_through_a_transaction),
         cmocka_unit_test(an_emptied_store_takes_no_more_than_before),
+        cmocka_unit_test(objects_that_are_stored_already_take_nothing),
         cmocka_unit_test(an_aborted_transaction_takes_nothing),
         cmocka_unit_test(a_refused_object_leaves_no_memory),
         cmocka_unit_test(resource_versions_may_have_any_length_up_to_1024),

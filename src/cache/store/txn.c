@@ -327,14 +327,14 @@ static int overwrite(ki_txn *txn, const ki_object *object, uint32_t id, const ki
                      ki_error *error)
 {
     ki__slot *slot;
+    const ki_object *old = ki__vec_get(&txn->next->objects, id).ptr;
+    *ret_old = old;
+    if (old == object) { /* nothing is copied for it: most objects of a relist */
+        return 0;
+    }
     int r = ki__vec_touch(&txn->edit, &txn->next->objects, id, &slot);
     if (r < 0) {
         return ki__error_code(error, r);
-    }
-    const ki_object *old = slot->ptr;
-    *ret_old = old;
-    if (old == object) {
-        return 0;
     }
     r = prepare_indexes(txn, old, object, id, error);
     if (r < 0) {
