@@ -6,6 +6,8 @@
 
 #include <stdio.h>
 
+#include "website_views.h" /* by kinformer gen-views from crd.yaml; see CMakeLists.txt */
+
 enum { WORKERS = 4, NAME_SIZE = 256, PAGE_BYTES = 60001 /* 15,000 characters in UTF-8 */ };
 
 /* ---- the desired state ---- */
@@ -13,7 +15,7 @@ enum { WORKERS = 4, NAME_SIZE = 256, PAGE_BYTES = 60001 /* 15,000 characters in 
 static void fill_config(ki_edit *edit, void *user)
 {
     const ki_object *website = user;
-    ki_value html = ki_object_at(website, "spec.html");
+    ki_value html = ki_object_at(website, KI_PATH(example_v1, Website, spec.html));
     ki_edit_add_owner(edit, website, true);
     ki_edit_set_label(edit, MANAGER_LABEL, MANAGER);
     ki_edit_remove(edit, "data");
@@ -26,11 +28,12 @@ static void fill_deployment(ki_edit *edit, void *user)
 {
     const ki_object *website = user;
     const char *name = ki_object_name(website);
+    ki_example_v1_WebsiteSpec spec = ki_example_v1_Website_spec(ki_example_v1_Website_of(website));
     char page[PAGE_BYTES];
     char image[256];
     uint64_t hash = 0xcbf29ce484222325; /* FNV-1a */
-    for (const char *p = ki_object_string_or(website, "spec.html", "", page, sizeof(page)); *p;
-         p++) {
+    for (const char *p = ki_text_or(ki_example_v1_WebsiteSpec_html(spec), "", page, sizeof(page));
+         *p; p++) {
         hash = (hash ^ (unsigned char)*p) * 0x100000001b3;
     }
     ki_edit_add_owner(edit, website, true);
@@ -42,8 +45,8 @@ static void fill_deployment(ki_edit *edit, void *user)
         "  spec: {containers: [{name: 'web', image: %s, ports: [{containerPort: 80}],"
         "    volumeMounts: [{name: 'page', mountPath: '/usr/share/nginx/html'}]}],"
         "  volumes: [{name: 'page', configMap: {name: '%s" SUFFIX "'}}]}}}}",
-        (intmax_t)ki_object_int64_or(website, "spec.replicas", 1), name, name, (uintmax_t)hash,
-        ki_object_string_or(website, "spec.image", "nginx:1.29", image, sizeof(image)), name);
+        (intmax_t)ki_example_v1_WebsiteSpec_replicas(spec), name, name, (uintmax_t)hash,
+        ki_text_or(ki_example_v1_WebsiteSpec_image(spec), "", image, sizeof(image)), name);
 }
 
 static void set_finalizer(ki_edit *edit, void *user)
@@ -65,7 +68,7 @@ static void fill_status(ki_edit *edit, void *user)
     char message[64];
     snprintf(message, sizeof(message), "%d of %d replicas ready", (int)ready, (int)wanted);
     ki_edit_set_int64(edit, "status.observedGeneration", ki_object_generation(objects[0]));
-    ki_edit_set_int64(edit, "status.readyReplicas", ready);
+    ki_edit_set_int64(edit, KI_PATH(example_v1, Website, status.readyReplicas), ready);
     ki_edit_set_condition(edit, KI_OPTIONS(ki_condition, .type = "Ready", .message = message,
                                            .status = is_ready ? "True" : "False",
                                            .reason = is_ready ? "Serving" : "Waiting"));

@@ -8,6 +8,8 @@
 
 #include <kinformer/kinformer.hpp>
 
+#include "website_views.h" /* by kinformer gen-views from crd.yaml; see CMakeLists.txt */
+
 struct website_controller {
     /** Starts it. The destructor waits for requests in progress. */
     explicit website_controller(ki::client &on) : client(on)
@@ -32,19 +34,19 @@ struct website_controller {
     static void fill_deployment(ki::edit &edit, const ki::object &website)
     {
         uint64_t hash = 0xcbf29ce484222325; /* FNV-1a */
-        for (const char c : website.at("spec.html").string_or("")) {
+        const auto spec = ki::example_v1::Website::of(website).spec();
+        for (const char c : spec.html().string()) {
             hash = (hash ^ static_cast<unsigned char>(c)) * 0x100000001b3;
         }
         edit.merge(R"({"spec": {"template": {"spec": {"volumes": [{"name": "page"}], "containers": [
             {"name": "web", "ports": [{"containerPort": 80}], "volumeMounts": [
              {"name": "page", "mountPath": "/usr/share/nginx/html"}]}]}}}})");
-        const auto image = website.at("spec.image").string_or("nginx:1.29");
-        edit.set("spec.replicas", website.at("spec.replicas").int64_or(1))
+        edit.set("spec.replicas", spec.replicas())
             .set("spec.selector.matchLabels.website", website.name())
             .set("spec.template.metadata.labels.website", website.name())
             .set("spec.template.metadata.annotations['example.com/hash']", std::to_string(hash))
             .set("spec.template.spec.volumes[name=page].configMap.name", child_of(website))
-            .set("spec.template.spec.containers[name=web].image", image);
+            .set("spec.template.spec.containers[name=web].image", spec.image().string());
     }
 
     /* Ready once the Deployment has as many replicas as it should have, of the current page. */

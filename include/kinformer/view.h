@@ -316,6 +316,15 @@ KI_API ki_value ki_view_entry(const ki_value *map, const char *key);
         return more;                                                                   \
     }
 
+/* Makes a list or map, L, a type of elements. */
+#define KI_VIEW_INNER(L)                               \
+    static inline L ki_from_##L(const ki_value *value) \
+    {                                                  \
+        L inner;                                       \
+        inner.value = *value;                          \
+        return inner;                                  \
+    }
+
 /* A type of views. */
 #define KI_VIEW_TYPE(T)                                \
     typedef struct T {                                 \
@@ -361,6 +370,7 @@ KI_API ki_value ki_view_entry(const ki_value *map, const char *key);
 
 typedef int64_t ki_int64; /* also for 32 bits */
 typedef bool ki_bool;
+typedef double ki_double;
 
 /** Return an element of a list or map as its type; for the macros above.  Since: 0.1 */
 static inline ki_value ki_from_ki_value(const ki_value *value)
@@ -391,38 +401,60 @@ static inline ki_timestamp ki_from_ki_timestamp(const ki_value *value)
 {
     return ki_view_time(value, 0, NULL);
 }
+static inline ki_double ki_from_ki_double(const ki_value *value)
+{
+    return ki_view_double(value, 0, NULL, 0);
+}
+static inline ki_int_or_string ki_from_ki_int_or_string(const ki_value *value)
+{
+    return ki_view_int_or_string(value, 0, NULL);
+}
 
 KI_VIEW_LIST_READ(ki_text)
 KI_VIEW_LIST_READ(ki_int64)
 KI_VIEW_LIST_READ(ki_bool)
+KI_VIEW_LIST_READ(ki_double)
+KI_VIEW_LIST_READ(ki_bytes)
 KI_VIEW_LIST_READ(ki_quantity)
+KI_VIEW_LIST_READ(ki_timestamp)
+KI_VIEW_LIST_READ(ki_int_or_string)
 KI_VIEW_LIST_READ(ki_value)
-KI_VIEW_LIST_SET(ki_text, const char *, ki_place_set_text)
-KI_VIEW_LIST_SET(ki_int64, int64_t, ki_place_set_int64)
-KI_VIEW_LIST_SET(ki_bool, int, ki_place_set_bool)
-KI_VIEW_LIST_SET(ki_quantity, const char *, ki_place_set_quantity)
-KI_VIEW_LIST_SET(ki_value, ki_value, ki_place_set_value)
-/** Returns an element of a map of lists.  Since: 0.1 */
-static inline ki_text_list ki_from_ki_text_list(const ki_value *value)
-{
-    ki_text_list list;
-    list.value = *value;
-    return list;
-}
 KI_VIEW_MAP_READ(ki_text)
-KI_VIEW_MAP_READ(ki_text_list)
+KI_VIEW_MAP_READ(ki_int64)
+KI_VIEW_MAP_READ(ki_bool)
+KI_VIEW_MAP_READ(ki_double)
 KI_VIEW_MAP_READ(ki_bytes)
 KI_VIEW_MAP_READ(ki_quantity)
 KI_VIEW_MAP_READ(ki_timestamp)
+KI_VIEW_MAP_READ(ki_int_or_string)
 KI_VIEW_MAP_READ(ki_value)
+KI_VIEW_LIST_SET(ki_text, const char *, ki_place_set_text)
+KI_VIEW_LIST_SET(ki_int64, int64_t, ki_place_set_int64)
+KI_VIEW_LIST_SET(ki_bool, int, ki_place_set_bool)
+KI_VIEW_LIST_SET(ki_double, double, ki_place_set_double)
+KI_VIEW_LIST_SET(ki_bytes, ki_str, ki_place_set_bytes)
+KI_VIEW_LIST_SET(ki_quantity, const char *, ki_place_set_quantity)
+KI_VIEW_LIST_SET(ki_timestamp, ki_timestamp, ki_place_set_time)
+KI_VIEW_LIST_SET(ki_int_or_string, ki_int_or_string, ki_place_set_int_or_string)
+KI_VIEW_LIST_SET(ki_value, ki_value, ki_place_set_value)
 KI_VIEW_MAP_SET(ki_text, const char *, ki_place_set_text)
 KI_VIEW_MAP_COPY(ki_text, ki_place_copy_text)
-KI_VIEW_MAP_EDIT(ki_text_list)
+KI_VIEW_MAP_SET(ki_int64, int64_t, ki_place_set_int64)
+KI_VIEW_MAP_SET(ki_bool, int, ki_place_set_bool)
+KI_VIEW_MAP_SET(ki_double, double, ki_place_set_double)
 KI_VIEW_MAP_SET(ki_bytes, ki_str, ki_place_set_bytes)
 KI_VIEW_MAP_SET(ki_quantity, const char *, ki_place_set_quantity)
 KI_VIEW_MAP_COPY(ki_quantity, ki_place_copy_quantity)
 KI_VIEW_MAP_SET(ki_timestamp, ki_timestamp, ki_place_set_time)
+KI_VIEW_MAP_SET(ki_int_or_string, ki_int_or_string, ki_place_set_int_or_string)
 KI_VIEW_MAP_SET(ki_value, ki_value, ki_place_set_value)
+/* Of lists and maps of strings. */
+KI_VIEW_INNER(ki_text_list)
+KI_VIEW_INNER(ki_text_map)
+KI_VIEW_LIST(ki_text_list)
+KI_VIEW_LIST(ki_text_map)
+KI_VIEW_MAP(ki_text_list)
+KI_VIEW_MAP(ki_text_map)
 
 /* ---- fields ---- */
 
@@ -474,6 +506,9 @@ KI_VIEW_MAP_SET(ki_value, ki_value, ki_place_set_value)
 #define KI_VIEW_TEXT_AS(f, number, name)                                                         \
     KI_VIEW_TEXT_FIELD(_##f, _has_##f, _get_##f, _set_##f, _remove_##f, _copy_##f, number, NULL, \
                        name)
+#define KI_VIEW_TEXT_OR_AS(f, number, otherwise, name)                                     \
+    KI_VIEW_TEXT_FIELD(_##f, _has_##f, _get_##f, _set_##f, _remove_##f, _copy_##f, number, \
+                       otherwise, name)
 #define KI_VIEW_TEXT_FIELD(function, has, get, set, remove, copy, number, otherwise, name) \
     KI_VIEW_READ_OR(ki_text, ki_view_text, otherwise, function, has, get, number, name)    \
     KI_VIEW_COPY(ki_text, ki_place_copy_text, copy, name)                                  \
@@ -484,6 +519,8 @@ KI_VIEW_MAP_SET(ki_value, ki_value, ki_place_set_value)
     KI_VIEW_BOOL_FIELD(_##f, _has_##f, _get_##f, _set_##f, _remove_##f, number, otherwise, #f)
 #define KI_VIEW_BOOL_AS(f, number, name) \
     KI_VIEW_BOOL_FIELD(_##f, _has_##f, _get_##f, _set_##f, _remove_##f, number, false, name)
+#define KI_VIEW_BOOL_OR_AS(f, number, otherwise, name) \
+    KI_VIEW_BOOL_FIELD(_##f, _has_##f, _get_##f, _set_##f, _remove_##f, number, otherwise, name)
 #define KI_VIEW_BOOL_FIELD(function, has, get, set, remove, number, otherwise, name) \
     KI_VIEW_READ_OR(bool, ki_view_bool, otherwise, function, has, get, number, name) \
     KI_VIEW_SET(int, ki_place_set_bool, set, remove, name)
@@ -493,6 +530,8 @@ KI_VIEW_MAP_SET(ki_value, ki_value, ki_place_set_value)
     KI_VIEW_INT32_FIELD(_##f, _has_##f, _get_##f, _set_##f, _remove_##f, number, otherwise, #f)
 #define KI_VIEW_INT32_AS(f, number, name) \
     KI_VIEW_INT32_FIELD(_##f, _has_##f, _get_##f, _set_##f, _remove_##f, number, 0, name)
+#define KI_VIEW_INT32_OR_AS(f, number, otherwise, name) \
+    KI_VIEW_INT32_FIELD(_##f, _has_##f, _get_##f, _set_##f, _remove_##f, number, otherwise, name)
 #define KI_VIEW_INT32_FIELD(function, has, get, set, remove, number, otherwise, name)    \
     KI_VIEW_READ_OR(int32_t, ki_view_int32, otherwise, function, has, get, number, name) \
     KI_VIEW_SET(int32_t, ki_place_set_int64, set, remove, name)
@@ -502,6 +541,8 @@ KI_VIEW_MAP_SET(ki_value, ki_value, ki_place_set_value)
     KI_VIEW_INT64_FIELD(_##f, _has_##f, _get_##f, _set_##f, _remove_##f, number, otherwise, #f)
 #define KI_VIEW_INT64_AS(f, number, name) \
     KI_VIEW_INT64_FIELD(_##f, _has_##f, _get_##f, _set_##f, _remove_##f, number, 0, name)
+#define KI_VIEW_INT64_OR_AS(f, number, otherwise, name) \
+    KI_VIEW_INT64_FIELD(_##f, _has_##f, _get_##f, _set_##f, _remove_##f, number, otherwise, name)
 #define KI_VIEW_INT64_FIELD(function, has, get, set, remove, number, otherwise, name)    \
     KI_VIEW_READ_OR(int64_t, ki_view_int64, otherwise, function, has, get, number, name) \
     KI_VIEW_SET(int64_t, ki_place_set_int64, set, remove, name)
@@ -511,6 +552,8 @@ KI_VIEW_MAP_SET(ki_value, ki_value, ki_place_set_value)
     KI_VIEW_DOUBLE_FIELD(_##f, _has_##f, _get_##f, _set_##f, _remove_##f, number, otherwise, #f)
 #define KI_VIEW_DOUBLE_AS(f, number, name) \
     KI_VIEW_DOUBLE_FIELD(_##f, _has_##f, _get_##f, _set_##f, _remove_##f, number, 0, name)
+#define KI_VIEW_DOUBLE_OR_AS(f, number, otherwise, name) \
+    KI_VIEW_DOUBLE_FIELD(_##f, _has_##f, _get_##f, _set_##f, _remove_##f, number, otherwise, name)
 #define KI_VIEW_DOUBLE_FIELD(function, has, get, set, remove, number, otherwise, name)   \
     KI_VIEW_READ_OR(double, ki_view_double, otherwise, function, has, get, number, name) \
     KI_VIEW_SET(double, ki_place_set_double, set, remove, name)

@@ -52,6 +52,7 @@ extern const cli_command cli_command_get;
 extern const cli_command cli_command_run;
 extern const cli_command cli_command_top;
 extern const cli_command cli_command_api_resources;
+extern const cli_command cli_command_gen_views;
 extern const cli_command cli_command_completion;
 extern const cli_command cli_command_apiserver; /* these two are optional in the build */
 extern const cli_command cli_command_demo;

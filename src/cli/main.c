@@ -13,12 +13,12 @@
 #include "cli/term.h"
 
 const cli_command *const cli_commands[] = {
-    &cli_command_watch,         &cli_command_get,     &cli_command_run,  &cli_command_top,
-    &cli_command_api_resources,
+    &cli_command_watch,         &cli_command_get,       &cli_command_run,  &cli_command_top,
+    &cli_command_api_resources, &cli_command_gen_views,
 #ifdef CLI_WITH_APISERVER
     &cli_command_apiserver,     &cli_command_demo,
 #endif
-    &cli_command_completion,    &cli_command_version, &cli_command_help, NULL,
+    &cli_command_completion,    &cli_command_version,   &cli_command_help, NULL,
 };
 
 enum { COMMANDS_MAX = 32, SETS = 3 };

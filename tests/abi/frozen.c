@@ -69,6 +69,7 @@
 #include <kinformer/workqueue.h>
 #include <kinformer/workqueue_stats.h>
 #include <kinformer/write.h>
+#include <kinformer/yaml.h>
 
 #include "base/first_sizes.h"
 

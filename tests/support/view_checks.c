@@ -147,8 +147,16 @@ void view_check_duration(const view_check *check, int64_t nanoseconds)
 
 void view_check_quantity(const view_check *check, ki_quantity quantity)
 {
-    view_check_text(check, quantity.text, "");
     double real;
+    if (ki_value_type(&check->there) == KI_TYPE_NUMBER) { /* JSON may have one */
+        ki_buf number;
+        ki_buf_init(&number, NULL, SAME_TEXT_MAX);
+        EXPECT(ki_value_write_json(&check->there, &number) == 0);
+        expect_text(check, quantity.text, ki_buf_str(&number));
+        ki_buf_done(&number);
+    } else {
+        view_check_text(check, quantity.text, "");
+    }
     EXPECT(ki_quantity_double(quantity, &real) == (check->is_there ? 0 : KI_ERR_INVALID));
 }
 

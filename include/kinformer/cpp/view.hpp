@@ -178,6 +178,12 @@ template <> struct view_of<ki_int64> {
 template <> struct view_of<ki_bool> {
     using type = bool;
 };
+template <> struct view_of<ki_double> {
+    using type = double;
+};
+template <> struct view_of<ki_int_or_string> {
+    using type = ki_int_or_string;
+};
 template <typename C> using view_of_t = typename view_of<C>::type;
 
 /* An element of a list or map. */
@@ -203,6 +209,8 @@ KI_VIEW_ELEMENT(ki_quantity, ki_view_quantity(&v, 0, nullptr))
 KI_VIEW_ELEMENT(ki_timestamp, ki_view_time(&v, 0, nullptr))
 KI_VIEW_ELEMENT(ki_int64, ki_view_int64(&v, 0, nullptr, 0))
 KI_VIEW_ELEMENT(ki_bool, ki_view_bool(&v, 0, nullptr, false))
+KI_VIEW_ELEMENT(ki_double, ki_view_double(&v, 0, nullptr, 0))
+KI_VIEW_ELEMENT(ki_int_or_string, ki_view_int_or_string(&v, 0, nullptr))
 #undef KI_VIEW_ELEMENT
 
 template <typename C> class list_walk
@@ -423,14 +431,25 @@ namespace detail
 KI_VIEW_CONTAINER(ki_text, list)
 KI_VIEW_CONTAINER(ki_int64, list)
 KI_VIEW_CONTAINER(ki_bool, list)
+KI_VIEW_CONTAINER(ki_double, list)
+KI_VIEW_CONTAINER(ki_bytes, list)
 KI_VIEW_CONTAINER(ki_quantity, list)
+KI_VIEW_CONTAINER(ki_timestamp, list)
+KI_VIEW_CONTAINER(ki_int_or_string, list)
 KI_VIEW_CONTAINER(ki_value, list)
+KI_VIEW_CONTAINER(ki_text_list, list)
+KI_VIEW_CONTAINER(ki_text_map, list)
 KI_VIEW_CONTAINER(ki_text, map)
-KI_VIEW_CONTAINER(ki_text_list, map)
+KI_VIEW_CONTAINER(ki_int64, map)
+KI_VIEW_CONTAINER(ki_bool, map)
+KI_VIEW_CONTAINER(ki_double, map)
 KI_VIEW_CONTAINER(ki_bytes, map)
 KI_VIEW_CONTAINER(ki_quantity, map)
 KI_VIEW_CONTAINER(ki_timestamp, map)
+KI_VIEW_CONTAINER(ki_int_or_string, map)
 KI_VIEW_CONTAINER(ki_value, map)
+KI_VIEW_CONTAINER(ki_text_list, map)
+KI_VIEW_CONTAINER(ki_text_map, map)
 } // namespace detail
 
 } // namespace ki

@@ -64,11 +64,13 @@ template <typename C> struct place_of {
         return ki_place_map(at, name);
     }
 };
-template <> struct place_of<ki_text_list> {
+struct place_of_list {
     static ki_place get(ki_place at, const char *name) noexcept
     {
         return ki_place_list(at, name);
     }
+};
+template <> struct place_of<ki_text_list> : place_of_list {
 };
 
 /* How a value that is not a message is put at a place. */
@@ -100,6 +102,8 @@ KI_EDIT_PUT(ki_bytes, std::string_view v, ki_place_set_bytes(at, name, str(v)))
 KI_EDIT_PUT(ki_timestamp, const ki_timestamp &v, ki_place_set_time(at, name, v))
 KI_EDIT_PUT(ki_int64, int64_t v, ki_place_set_int64(at, name, v))
 KI_EDIT_PUT(ki_bool, bool v, ki_place_set_bool(at, name, v))
+KI_EDIT_PUT(ki_double, double v, ki_place_set_double(at, name, v))
+KI_EDIT_PUT(ki_int_or_string, const ki_int_or_string &v, ki_place_set_int_or_string(at, name, v))
 KI_EDIT_PUT(ki_value, const ki::value &v, ki_place_set_value(at, name, *v.get()))
 #undef KI_EDIT_PUT
 #undef KI_EDIT_PUT_TEXT
@@ -189,14 +193,25 @@ namespace detail
 KI_EDIT_CONTAINER(ki_text, list, value_list)
 KI_EDIT_CONTAINER(ki_int64, list, value_list)
 KI_EDIT_CONTAINER(ki_bool, list, value_list)
+KI_EDIT_CONTAINER(ki_double, list, value_list)
+KI_EDIT_CONTAINER(ki_bytes, list, value_list)
 KI_EDIT_CONTAINER(ki_quantity, list, value_list)
+KI_EDIT_CONTAINER(ki_timestamp, list, value_list)
+KI_EDIT_CONTAINER(ki_int_or_string, list, value_list)
 KI_EDIT_CONTAINER(ki_value, list, value_list)
 KI_EDIT_CONTAINER(ki_text, map, value_map)
-KI_EDIT_CONTAINER(ki_text_list, map, map)
+KI_EDIT_CONTAINER(ki_int64, map, value_map)
+KI_EDIT_CONTAINER(ki_bool, map, value_map)
+KI_EDIT_CONTAINER(ki_double, map, value_map)
 KI_EDIT_CONTAINER(ki_bytes, map, value_map)
 KI_EDIT_CONTAINER(ki_quantity, map, value_map)
 KI_EDIT_CONTAINER(ki_timestamp, map, value_map)
+KI_EDIT_CONTAINER(ki_int_or_string, map, value_map)
 KI_EDIT_CONTAINER(ki_value, map, value_map)
+KI_EDIT_CONTAINER(ki_text_list, list, list)
+KI_EDIT_CONTAINER(ki_text_map, list, list)
+KI_EDIT_CONTAINER(ki_text_list, map, map)
+KI_EDIT_CONTAINER(ki_text_map, map, map)
 #undef KI_EDIT_CONTAINER
 } // namespace detail
 

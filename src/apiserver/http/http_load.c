@@ -3,12 +3,12 @@
  * into their items. */
 #include <errno.h>
 
+#include <kinformer/yaml.h>
+
 #include "apiserver/http/http_server.h"
 #include "base/ascii.h"
 #include "base/error.h"
 #include "client/config/file.h"
-#include "client/config/kubeconfig.h"
-#include "client/config/yaml_reader.h"
 #include "object/json/json_scan.h"
 
 enum { DEPTH_MAX = 128, FILE_BYTES_MAX = 1 << 30 };
@@ -134,53 +134,7 @@ static bool is_separator(ki_str rest)
            rest.ptr[3] == '\t';
 }
 
-/* Removes one document from *rest, including the separator before it. *ret_lines is its number of
- * lines. */
-static ki_str next_document(ki_str *rest, uint32_t *ret_lines)
-{
-    size_t i = 0;
-    uint32_t lines = 0;
-    do {
-        const char *end = memchr(rest->ptr + i, '\n', rest->len - i);
-        i = end != NULL ? (size_t)(end - rest->ptr) + 1 : rest->len;
-        lines++;
-    } while (i < rest->len && !is_separator(ki_str_make(rest->ptr + i, rest->len - i)));
-    ki_str document = ki_str_make(rest->ptr, i);
-    *rest = ki_str_make(rest->ptr + i, rest->len - i);
-    *ret_lines = lines;
-    return document;
-}
-
-int ki__http_yaml_to_json(const ki_alloc *alloc, ki_str document, uint32_t line, ki_buf *out,
-                          ki_error *error)
-{
-    ki__yaml yaml;
-    ki_str json;
-    ki__secrets secrets;
-    uint32_t bad_line = 0;
-    int r = ki__yaml_read(document, KI__YAML_DEPTH_MAX, alloc, &yaml, error);
-    if (r < 0) {
-        if (error != NULL) {
-            error->line += line;
-        }
-        return r;
-    }
-    ki__secrets_init(&secrets, alloc);
-    if (yaml.root != KI__YAML_NONE && !ki__yaml_is_null(ki__yaml_at(&yaml, yaml.root))) {
-        r = ki__yaml_to_json(&yaml, yaml.root, &secrets, &json, &bad_line);
-        if (r == KI_ERR_UNSUPPORTED) {
-            (void)ki__error_set(error, r, "line %u: number cannot be represented in JSON",
-                                bad_line + line);
-        } else if (r == 0) {
-            r = ki_buf_add_str(out, json);
-        }
-    }
-    ki__secrets_done(&secrets);
-    ki__yaml_done(&yaml);
-    return r;
-}
-
-/* Offset of the content of a document: after the separator, comments and empty lines. */
+/* Offset of the content of a document: after separators, comments and empty lines. */
 static size_t skip_to_content(ki_str document)
 {
     size_t i = 0;
@@ -201,32 +155,24 @@ static size_t skip_to_content(ki_str document)
     return 0;
 }
 
-static int take_yaml(loader *l, ki_str document, uint32_t line)
-{
-    ki_buf json;
-    size_t at = (size_t)(document.ptr - l->text.ptr) + skip_to_content(document);
-    ki_buf_init(&json, l->server->alloc, SIZE_MAX);
-    int r = ki__http_yaml_to_json(l->server->alloc, document, line, &json, l->error);
-    r = r < 0 || json.len == 0 ? r : take_at(l, ki_buf_str(&json), at);
-    ki_buf_done(&json);
-    return r;
-}
-
 /* All documents starting at an offset. */
 static int load_yaml(loader *l, size_t from)
 {
-    ki_str rest = ki_str_make(l->text.ptr + from, l->text.len - from);
-    uint32_t line = 0;
-    int r = 0;
-    for (size_t i = 0; i < from; i++) {
-        line += l->text.ptr[i] == '\n' ? 1 : 0;
-    }
-    while (r == 0 && rest.len != 0) {
-        uint32_t lines;
-        ki_str document = next_document(&rest, &lines);
-        r = take_yaml(l, document, line);
-        line += lines;
-    }
+    ki_buf json;
+    size_t offset = from;
+    int r;
+    ki_buf_init(&json, l->server->alloc, SIZE_MAX);
+    do {
+        size_t at = offset;
+        r = ki_yaml_to_json(l->text, &offset, &json, l->error);
+        if (r > 0) {
+            at += skip_to_content(ki_str_make(l->text.ptr + at, l->text.len - at));
+            int taken = take_at(l, ki_buf_str(&json), at);
+            r = taken < 0 ? taken : r;
+            ki_buf_clear(&json);
+        }
+    } while (r > 0);
+    ki_buf_done(&json);
     return r;
 }
 

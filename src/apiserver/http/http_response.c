@@ -8,6 +8,7 @@
 #include "apiserver/http/http_server.h"
 #include "apiserver/negotiate.h"
 #include "base/digits.h"
+#include "client/config/kubeconfig.h"
 #include "object/edit/json_out.h"
 
 enum {
@@ -84,7 +85,7 @@ static int read_yaml(ki__http_connection *c, header_list *list, ki__api_request 
     ki_buf text;
     ki_error error = KI_ERROR_INIT;
     ki_buf_init(&text, c->server->alloc, c->body.max);
-    int r = ki__http_yaml_to_json(c->server->alloc, ki_buf_str(&c->body), 0, &text, &error);
+    int r = ki__yaml_document_to_json(c->server->alloc, ki_buf_str(&c->body), 0, &text, &error);
     if (r == -ENOMEM) {
         ki_buf_done(&text);
         return r;

@@ -168,15 +168,6 @@ int ki__http_set_faults(ki_apiserver *server, ki_str text, ki_error *error);
 void ki__http_follow(ki_apiserver *server);
 void ki__http_on_lag(ki__timer *timer);
 
-/* ---- http_load.c ---- */
-
-/** Appends a YAML document as JSON; nothing if it is empty. `line` is the number of lines before
- *  it.
- *  Errors: those of ki__yaml_read();  KI_ERR_UNSUPPORTED  a number that JSON cannot represent;
- *          KI_ERR_LIMIT or -ENOMEM from `out`. */
-int ki__http_yaml_to_json(const ki_alloc *alloc, ki_str document, uint32_t line, ki_buf *out,
-                          ki_error *error);
-
 /* ---- http_direct.c ---- */
 
 /** A request from this process. A NULL string means "". */

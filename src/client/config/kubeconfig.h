@@ -99,7 +99,14 @@ int ki__kubeconfig_validate(const ki__kubeconfig *kubeconfig, const ki__kubeconf
 
 /** Writes a node as JSON into `secrets`. KI_ERR_UNSUPPORTED for numbers that JSON cannot represent,
  *  with the line in *ret_line;  -ENOMEM. */
-KI__SHARED int ki__yaml_to_json(const ki__yaml *yaml, uint32_t node, ki__secrets *secrets,
-                                ki_str *ret_json, uint32_t *ret_line);
+int ki__yaml_to_json(const ki__yaml *yaml, uint32_t node, ki__secrets *secrets, ki_str *ret_json,
+                     uint32_t *ret_line);
+
+/** Appends a YAML document as JSON; nothing if it is empty. `line` is the number of lines before
+ *  it, for errors.
+ *  Errors: those of ki__yaml_read();  KI_ERR_UNSUPPORTED  a number that JSON cannot represent;
+ *          KI_ERR_LIMIT or -ENOMEM from `out`. */
+KI__SHARED int ki__yaml_document_to_json(const ki_alloc *alloc, ki_str document, uint32_t line,
+                                         ki_buf *out, ki_error *error);
 
 #endif

@@ -10,7 +10,6 @@
 #include <kinformer/str.h>
 
 #include "base/secret.h"
-#include "base/shared.h"
 
 enum {
     KI__YAML_DEPTH_MAX = 128,   /* upper limit: as deep as JSON objects */
@@ -57,10 +56,10 @@ typedef struct ki__yaml {
 /** Parses a text with at most `max_depth` nested mappings and sequences, which is at most
  *  KI__YAML_DEPTH_MAX. The result is complete or empty; release it with ki__yaml_done() on success.
  *  The error message has no location; line, column and offset do. */
-KI__SHARED int ki__yaml_read(ki_str text, size_t max_depth, const ki_alloc *alloc,
-                             ki__yaml *ret_yaml, ki_error *error);
+int ki__yaml_read(ki_str text, size_t max_depth, const ki_alloc *alloc, ki__yaml *ret_yaml,
+                  ki_error *error);
 
-KI__SHARED void ki__yaml_done(ki__yaml *yaml);
+void ki__yaml_done(ki__yaml *yaml);
 
 static inline const ki__yaml_node *ki__yaml_at(const ki__yaml *yaml, uint32_t node)
 {
@@ -71,7 +70,7 @@ static inline const ki__yaml_node *ki__yaml_at(const ki__yaml *yaml, uint32_t no
 ki__yaml_type ki__yaml_type_of(const ki__yaml_node *scalar);
 
 /** Whether a node is a null scalar. */
-KI__SHARED bool ki__yaml_is_null(const ki__yaml_node *node);
+bool ki__yaml_is_null(const ki__yaml_node *node);
 
 /** Whether a scalar of type bool is true. */
 bool ki__yaml_is_true(const ki__yaml_node *scalar);
