@@ -113,9 +113,10 @@ def targets(results):
 def facts(results):
     run, objects = results.run, results.objects
     pods = objects.get("pods", 0)
+    json_bytes = objects.get("json_bytes", 0) / max(pods, 1)
     lines = [f"Made by `{run.get('command', '')}` on {run.get('date', '')}: {pods:,} pods, "
-             f"{objects.get('protobuf_bytes', 0) / max(pods, 1):,.0f} bytes of protobuf and "
-             f"{objects.get('json_bytes', 0) / max(pods, 1):,.0f} of JSON each, "
+             f"{objects.get('protobuf_bytes', 0) / max(pods, 1):,.0f} bytes of protobuf"
+             f"{f' and {json_bytes:,.0f} of JSON' if json_bytes else ''} each, "
              f"rounds: {run.get('rounds', 0)}. Medians, and in brackets from the least to the "
              "most."]
     lines += ["", *(f"- {line}" for line in run.get("machine", []))]
@@ -140,7 +141,15 @@ def scale_targets(results):
 
 
 def scale_text(results):
-    return "\n".join([facts(results), less_memory(results), scale_targets(results)])
+    parts = [facts(results), less_memory(results)]
+    aimed = [(text, limit, value) for text, limit, value in results.memory_targets()
+             if value is not None]
+    parts.append(table(["aimed at", "", "measured", "reached"], [
+        [text, f"at most {limit:g}", times(value), "yes" if value <= limit else "**no**"]
+        for text, limit, value in aimed]))
+    if results.median("memory", "kinformer-packed", "stream", "rss"):
+        parts.append(scale_targets(results))
+    return "\n".join(parts)
 
 
 def put_block(name, block):
