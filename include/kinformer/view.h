@@ -633,6 +633,35 @@ KI_VIEW_MAP(ki_text_map)
 #define KI_PATH(group_version, Kind, path) \
     (#path + 0 * sizeof(ki_paths_##group_version##_##Kind.path))
 
+/** Likewise up to 12 paths, separated by commas, for `keep` and `drop` of informers:
+ *  KI_PATHS(core_v1, Pod, spec.nodeName, status.phase). */
+#define KI_PATHS(group_version, Kind, ...) \
+    (#__VA_ARGS__ + 0 * sizeof(KI_PATHS_OF(ki_paths_##group_version##_##Kind, __VA_ARGS__)))
+
+/** Likewise with a literal behind the path, for field selectors:
+ *  KI_FIELD(core_v1, Pod, spec.nodeName, "=node-7"). */
+#define KI_FIELD(group_version, Kind, path, rest) \
+    (#path rest + 0 * sizeof(ki_paths_##group_version##_##Kind.path))
+
+#define KI_PATHS_OF(root, ...)                                                               \
+    KI_PATHS_NTH(__VA_ARGS__, KI_PATHS_12, KI_PATHS_11, KI_PATHS_10, KI_PATHS_9, KI_PATHS_8, \
+                 KI_PATHS_7, KI_PATHS_6, KI_PATHS_5, KI_PATHS_4, KI_PATHS_3, KI_PATHS_2,     \
+                 KI_PATHS_1, ~)                                                              \
+    (root, __VA_ARGS__)
+#define KI_PATHS_NTH(a1, a2, a3, a4, a5, a6, a7, a8, a9, a10, a11, a12, nth, ...) nth
+#define KI_PATHS_1(root, path) sizeof(root.path)
+#define KI_PATHS_2(root, path, ...) sizeof(root.path) + KI_PATHS_1(root, __VA_ARGS__)
+#define KI_PATHS_3(root, path, ...) sizeof(root.path) + KI_PATHS_2(root, __VA_ARGS__)
+#define KI_PATHS_4(root, path, ...) sizeof(root.path) + KI_PATHS_3(root, __VA_ARGS__)
+#define KI_PATHS_5(root, path, ...) sizeof(root.path) + KI_PATHS_4(root, __VA_ARGS__)
+#define KI_PATHS_6(root, path, ...) sizeof(root.path) + KI_PATHS_5(root, __VA_ARGS__)
+#define KI_PATHS_7(root, path, ...) sizeof(root.path) + KI_PATHS_6(root, __VA_ARGS__)
+#define KI_PATHS_8(root, path, ...) sizeof(root.path) + KI_PATHS_7(root, __VA_ARGS__)
+#define KI_PATHS_9(root, path, ...) sizeof(root.path) + KI_PATHS_8(root, __VA_ARGS__)
+#define KI_PATHS_10(root, path, ...) sizeof(root.path) + KI_PATHS_9(root, __VA_ARGS__)
+#define KI_PATHS_11(root, path, ...) sizeof(root.path) + KI_PATHS_10(root, __VA_ARGS__)
+#define KI_PATHS_12(root, path, ...) sizeof(root.path) + KI_PATHS_11(root, __VA_ARGS__)
+
 KI_END_DECLS
 
 #endif

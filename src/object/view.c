@@ -348,12 +348,19 @@ ki_value ki_view_find(const ki_value *list, uint32_t field, const char *name, co
     return ki__value_none(r);
 }
 
+/* A list of messages in protobuf, of an object that is not partial. */
+static inline bool is_message_list(const ki_value *list)
+{
+    return list->ops == &ki__proto_value_ops && list->kept == NULL &&
+           ki__proto_shape_of(list) == KI__PROTO_LIST &&
+           ((const ki__schema_field *)list->schema)->type == KI__SCHEMA_MESSAGE;
+}
+
 bool ki_view_next(ki_value_iter *iter, ki_value *ret_element)
 {
     const ki_value *list = &iter->container;
     const ki__schema_field *field = list->schema;
-    if (list->ops != &ki__proto_value_ops || list->kept != NULL ||
-        ki__proto_shape_of(list) != KI__PROTO_LIST || field->type != KI__SCHEMA_MESSAGE) {
+    if (!is_message_list(list)) {
         return ki_value_iter_next(iter, NULL, ret_element) > 0;
     }
     const char *p = iter->next;
@@ -372,6 +379,15 @@ bool ki_view_next(ki_value_iter *iter, ki_value *ret_element)
 ki_value ki_view_element(const ki_value *list, size_t index)
 {
     ki_value element;
+    ki_value_iter iter;
+    if (is_message_list(list) && ki_value_iter_begin(list, &iter) == 0) {
+        do {
+            if (!ki_view_next(&iter, &element)) {
+                return ki__value_none(KI_ERR_NOT_FOUND);
+            }
+        } while (index-- != 0);
+        return element;
+    }
     int r =
         index <= INT64_MAX ? ki_value_element(list, (int64_t)index, &element) : KI_ERR_NOT_FOUND;
     return r == 0 ? element : ki__value_none(r);

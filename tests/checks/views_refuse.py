@@ -25,6 +25,8 @@ int f(const ki_object *object, struct ki_edit *edit)
 }
 """
 ACCEPTED = [
+    'static const char *const keep = KI_PATHS(core_v1, Pod, spec.nodeName, status); (void)keep;',
+    'static const char *const field = KI_FIELD(core_v1, Pod, spec.nodeName, "=a"); (void)field;',
     "(void)ki_core_v1_PodSpec_nodeName(spec);",
     'static const char *const path = KI_PATH(core_v1, Pod, spec.nodeName); (void)path;',
     'static const char *const path = KI_PATH(core_v1, Pod, status.containerStatuses[0].image);'
@@ -36,6 +38,9 @@ ACCEPTED = [
     "ki_core_v1_PodSpec_remove_serviceAccount(to);",  # deprecated, but may be removed
 ]
 REFUSED = [
+    'static const char *const keep = KI_PATHS(core_v1, Pod, spec.nodeName, spec.x); (void)keep;',
+    'static const char *const keep = KI_PATHS(core_v1, Pod, spec.x, spec.nodeName); (void)keep;',
+    'static const char *const field = KI_FIELD(core_v1, Pod, spec.nodName, "=a"); (void)field;',
     "(void)ki_core_v1_PodSpec_nodName(spec);",
     "(void)ki_core_v1_PodSpec_nodeName(pod);",
     "ki_core_v1_NodeSpec node = ki_core_v1_Pod_spec(pod); (void)node;",

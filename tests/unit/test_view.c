@@ -9,7 +9,10 @@
 #include <kinformer/api/coordination_v1.h>
 #include <kinformer/api/networking_v1.h>
 #include <kinformer/error.h>
+#include <kinformer/field_selector.h>
+#include <kinformer/index.h>
 #include <kinformer/path.h>
+#include <kinformer/projection.h>
 
 #include "support/proto.h"
 #include "support/test.h"
@@ -293,6 +296,42 @@ static void paths_are_text(void **state)
     }
 }
 
+/* Paths that the compiler checks are accepted wherever the library takes paths. */
+static void paths_serve_projections_indexes_and_selectors(void **state)
+{
+    (void)state;
+    static const char *const keep =
+        KI_PATHS(core_v1, Pod, spec.nodeName, status.phase, metadata.annotations);
+    static const char *const field =
+        KI_FIELD(core_v1, Pod, spec.nodeName, "=n,status.phase!=Failed");
+    assert_string_equal(keep, "spec.nodeName, status.phase, metadata.annotations");
+    assert_string_equal(KI_PATHS(core_v1, Pod, spec.nodeName), "spec.nodeName");
+    ki_projection *projection = NULL;
+    ki_field_selector *selector = NULL;
+    ki_path *path = NULL;
+    ki_index index = {0};
+    assert_int_equal(ki_projection_new(keep, NULL, NULL, &projection, NULL), 0);
+    assert_int_equal(ki_field_selector_parse(field, NULL, &selector, NULL), 0);
+    assert_int_equal(ki_path_compile(KI_PATH(core_v1, Pod, spec.nodeName), NULL, &path, NULL), 0);
+    assert_int_equal(ki_index_by_path("node", path, NULL, &index), 0);
+
+    const char *text = "{\"apiVersion\":\"v1\",\"kind\":\"Pod\",\"spec\":{\"nodeName\":\"n\","
+                       "\"hostNetwork\":true},\"status\":{\"phase\":\"Running\"}}";
+    const ki_object_options options = {.size = sizeof(options), .projection = projection};
+    ki_object *pod = NULL;
+    ki_value value;
+    assert_int_equal(ki_object_from_json(text, strlen(text), &options, &pod, NULL), 0);
+    ki_core_v1_PodSpec spec = ki_core_v1_Pod_spec(ki_core_v1_Pod_of(pod));
+    check_text(ki_core_v1_PodSpec_nodeName(spec), "n");
+    assert_int_equal(ki_core_v1_PodSpec_get_hostNetwork(spec, &value), KI_ERR_NOT_KEPT);
+    assert_true(ki_field_selector_matches(selector, pod));
+    ki_index_done(&index);
+    ki_path_unref(path);
+    ki_field_selector_unref(selector);
+    ki_projection_unref(projection);
+    ki_object_unref(pod);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -307,6 +346,7 @@ int main(void)
         cmocka_unit_test(names_of_macros),
         cmocka_unit_test(loops_can_be_left),
         cmocka_unit_test(paths_are_text),
+        cmocka_unit_test(paths_serve_projections_indexes_and_selectors),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
