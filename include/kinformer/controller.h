@@ -50,6 +50,7 @@ KI_API KI_NODISCARD int ki_informer_enqueue(ki_informer *informer, ki_workqueue 
 
 typedef struct ki_controller ki_controller;
 typedef struct ki_client ki_client; /* <kinformer/client.h> */
+typedef struct ki_leader ki_leader; /* <kinformer/leader.h> */
 
 typedef struct ki_controller_options {
     size_t size;           /* see KI_OPTIONS_INIT */
@@ -75,6 +76,10 @@ typedef struct ki_controller_options {
     const char *name;            /* in metrics, up to 255 bytes; copied; NULL: that of the queue, or
                                     "controller" */
     uint32_t max_retries;        /* then the key is dropped until it is added again; 0: no limit */
+
+    /** Workers process keys only while this replica leads; meanwhile keys wait in the queue. The
+     *  controller takes a reference. NULL: always. Close the controller before the leader. */
+    ki_leader *leader;
 } ki_controller_options;
 
 /** Creates a controller.

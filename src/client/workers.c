@@ -15,6 +15,7 @@
 #include "base/process.h"
 #include "client/client.h"
 #include "controller/controller.h"
+#include "controller/leader.h"
 #include "loop/wakeup.h"
 
 enum { WORKERS_MAX = 10000, LOOK_MS = 50 };
@@ -231,6 +232,9 @@ ki_controller *ki_controller_close(ki_controller *controller)
     }
     ki__members_leave(&controller->member);
     ki_workqueue_shut_down(controller->options.queue);
+    if (controller->options.leader != NULL) {
+        ki__leader_wake(controller->options.leader);
+    }
     if (works_for != controller) { /* otherwise it would wait for itself */
         ki__mutex_lock(&controller->lock);
         if (controller->workers != NULL) {

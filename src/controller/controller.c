@@ -14,6 +14,7 @@
 #include "base/error.h"
 #include "base/options.h"
 #include "base/process.h"
+#include "controller/leader.h"
 #include "workqueue/workqueue_state.h"
 
 int ki_controller_new(const ki_controller_options *options, ki_controller **ret_controller,
@@ -52,6 +53,7 @@ int ki_controller_new(const ki_controller_options *options, ki_controller **ret_
         memcpy(controller->name, name.ptr, name.len);
     }
     (void)ki_workqueue_ref(o.queue);
+    (void)ki_leader_ref(o.leader);
     *ret_controller = controller;
     return 0;
 }
@@ -78,6 +80,7 @@ ki_controller *ki_controller_unref(ki_controller *controller)
     ki__mutex_done(&controller->lock);
     ki__free(o.alloc, controller);
     (void)ki_workqueue_unref(o.queue);
+    (void)ki_leader_unref(o.leader);
     if (o.destroy != NULL) {
         o.destroy(o.user); /* last: the program may free the allocator in it */
     }
@@ -164,6 +167,30 @@ static void work_on(ki_controller *controller, const ki_work *work)
     }
 }
 
+/* ---- leader election ---- */
+
+static bool may_work(const ki_controller *controller)
+{
+    return controller->options.leader == NULL || ki_leader_is(controller->options.leader);
+}
+
+static bool is_shutting_down(const void *queue)
+{
+    return ki_workqueue_is_shutting_down((ki_workqueue *)(uintptr_t)queue);
+}
+
+/* Returns the key to the queue, and waits until this replica leads or the queue is shut down. */
+static void wait_for_turn(ki_controller *controller, ki_work *work)
+{
+    ki_workqueue *queue = controller->options.queue;
+    int r = ki_workqueue_add(queue, work->key);
+    ki_assert(r >= 0 || r == KI_ERR_STOPPED); /* shut down: others process it */
+    ki_workqueue_done(queue, work);
+    ki__leader_wait(controller->options.leader, is_shutting_down, queue);
+}
+
+/* ---- workers ---- */
+
 int ki_controller_run_worker(ki_controller *controller)
 {
     KI__REQUIRE(controller, NULL);
@@ -171,7 +198,11 @@ int ki_controller_run_worker(ki_controller *controller)
     int r;
     ki__counter_add(&controller->stats.workers, 1);
     while ((r = ki_workqueue_next(controller->options.queue, &work)) >= 0) {
-        work_on(controller, &work);
+        if (may_work(controller)) {
+            work_on(controller, &work);
+        } else {
+            wait_for_turn(controller, &work);
+        }
     }
     ki__counter_add(&controller->stats.workers, UINT64_MAX); /* one less */
     return r == KI_ERR_STOPPED ? 0 : r;
@@ -181,6 +212,9 @@ int ki_controller_work_one(ki_controller *controller)
 {
     KI__REQUIRE(controller, NULL);
     ki_work work;
+    if (!may_work(controller)) {
+        return 0;
+    }
     int r = ki_workqueue_try_get(controller->options.queue, &work);
     if (r == 1) {
         work_on(controller, &work);

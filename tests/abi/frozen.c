@@ -28,6 +28,7 @@
 #include <kinformer/key.h>
 #include <kinformer/kinds.h>
 #include <kinformer/kinformer.h>
+#include <kinformer/leader.h>
 #include <kinformer/list.h>
 #include <kinformer/lister.h>
 #include <kinformer/log.h>
@@ -108,7 +109,7 @@ SIZED(ki_config_impersonation, 56, extra_count, 48)
 SIZED(ki_config_options, 256, alloc, 248)
 SIZED(ki_config_tls, 96, insecure, 88)
 FIXED(ki_config_variable, 24, value, 8)
-SIZED(ki_controller_options, 72, max_retries, 64)
+SIZED(ki_controller_options, 80, leader, 72)
 SIZED(ki_crd, 112, established, 105)
 SIZED(ki_delta, 32, key, 24)
 SIZED(ki_deltas, 40, set_back, 32)
@@ -132,6 +133,7 @@ FIXED(ki_index_iter, 16, position, 12)
 SIZED(ki_informer_options, 168, check_mutations, 164)
 FIXED(ki_int_or_string, 32, text, 8)
 SIZED(ki_json_options, 32, replace_invalid_utf8, 24)
+SIZED(ki_leader_options, 88, destroy, 80)
 SIZED(ki_list_meta, 32, remaining, 24)
 SIZED(ki_list_options, 72, projection, 64)
 FIXED(ki_lister, 24, resource, 16)

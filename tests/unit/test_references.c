@@ -9,6 +9,7 @@
 #include <kinformer/discovery.h>
 #include <kinformer/field_selector.h>
 #include <kinformer/kinformer.h>
+#include <kinformer/leader.h>
 #include <kinformer/parts/engine.h>
 #include <kinformer/parts/local_source.h>
 #include <kinformer/parts/pager.h>
@@ -31,6 +32,7 @@
     X(ki_engine)          \
     X(ki_factory)         \
     X(ki_informer)        \
+    X(ki_leader)          \
     X(ki_local_source)    \
     X(ki_loop)            \
     X(ki_pager)           \

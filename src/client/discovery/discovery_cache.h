@@ -37,9 +37,9 @@ void ki__discovery_cache_done(ki__discovery_cache *cache);
  *  otherwise NULL. The caller releases it. Any thread. */
 ki_discovery *ki__discovery_cache_known(ki__discovery_cache *cache, uint64_t since);
 
-/** Calls `told` inside the loop with a result of that time or later, or with an error. With `hold`
- *  the requester is referenced until then; without, the caller must hold a reference, and may drop
- * it once notified. Any thread. -ENOMEM, KI_ERR_STOPPED. */
+/** Calls `on_done` inside the loop with a result of that time or later, or with an error. With
+ *  `hold` the requester is referenced until then; without, the caller must hold a reference, and
+ *  may drop it once notified. Any thread. -ENOMEM, KI_ERR_STOPPED. */
 int ki__discovery_cache_request(ki__discovery_cache *cache, uint64_t since, bool hold,
                                 ki__discovery_done on_done, void *user);
 
