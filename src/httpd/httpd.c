@@ -139,12 +139,16 @@ int ki__httpd_start(ki__httpd *httpd, const ki__httpd_options *options, int list
                     ki_error *error)
 {
     httpd->options = *options;
-    httpd->engine = ki_loop_engine(options->loop);
     httpd->request_timeout_ns = timeout_ns(options->request_timeout_ms, REQUEST_TIMEOUT_MS);
     httpd->idle_timeout_ns = timeout_ns(options->idle_timeout_ms, IDLE_TIMEOUT_MS);
     int r = start_daemon(httpd, listen_fd, error);
+    httpd->engine = r == 0 ? ki_loop_engine(options->loop) : NULL;
     httpd->options.key = httpd->options.certificate = httpd->options.client_ca = NULL;
-    return r < 0 ? r : attach(httpd, error);
+    r = r < 0 ? r : attach(httpd, error);
+    if (r == 0) {
+        ki__httpd_wake(httpd);
+    }
+    return r;
 }
 
 /* ---- stop ---- */

@@ -134,10 +134,12 @@ int ki__httpd_start(ki__httpd *httpd, const ki__httpd_options *options, int list
 /** Ends all connections. Inside the loop, with the lock not held. Allowed after a failed start. */
 void ki__httpd_stop(ki__httpd *httpd);
 
-/** Schedules a run of the daemon. Any thread. */
+/** Schedules a run of the daemon. Any thread. No effect before the start, which schedules one. */
 static inline void ki__httpd_wake(ki__httpd *httpd)
 {
-    (void)ki__engine_post(httpd->engine, &httpd->task);
+    if (httpd->engine != NULL) {
+        (void)ki__engine_post(httpd->engine, &httpd->task);
+    }
 }
 
 /* ---- httpd_connection.c: libmicrohttpd callbacks ---- */

@@ -90,7 +90,7 @@ typedef struct ki__http_direct_request {
 /** Makes a request without faults; the lock must be held. Returns its HTTP status or an error;
  *  *ret_exchange is set on success. */
 int ki__http_request(ki_apiserver *server, const ki__http_direct_request *request,
-                 ki__api_exchange **ret_exchange, ki_error *error);
+                     ki__api_exchange **ret_exchange, ki_error *error);
 
 /** Appends the rest of a response.  Errors: KI_ERR_STATUS, KI_ERR_LIMIT, -ENOMEM. */
 int ki__http_read_response(ki__api_exchange *x, ki_buf *out, ki_error *error);
