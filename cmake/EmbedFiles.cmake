@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-# Writes files as C arrays: cmake -D OUTPUT=x.c -D HEADER=x.h -D PREFIX=ki__page_ -P EmbedFiles.cmake
-#                                 a.html b.css
-# The file a.html becomes `const ki_str ki__page_a`.
+# Writes files as C arrays:
+#   cmake -D OUTPUT=x.c -D HEADER=x.h -D PREFIX=ki__page_ -P EmbedFiles.cmake -- a.html b.css
+# The file a.html becomes `const ki_str ki__page_a`, without its first line, the SPDX line.
 math(EXPR last "${CMAKE_ARGC} - 1")
 set(text "/* Written by cmake/EmbedFiles.cmake. */\n#include \"${HEADER}\"\n")
 set(is_file FALSE)
@@ -10,6 +10,10 @@ foreach(i RANGE ${last})
         set(file ${CMAKE_ARGV${i}})
         get_filename_component(name ${file} NAME_WE)
         file(READ ${file} bytes HEX)
+        # REPLACE would remove the first line of the rest, again and again.
+        string(REGEX MATCH "^([1-9a-f].|0[0-9b-f])*0a" first "${bytes}")
+        string(LENGTH "${first}" skipped)
+        string(SUBSTRING "${bytes}" ${skipped} -1 bytes)
         string(LENGTH "${bytes}" digits)
         math(EXPR len "${digits} / 2")
         string(REGEX REPLACE "(..)" "0x\\1," bytes "${bytes}")

@@ -55,14 +55,14 @@ typedef struct ki_monitor_server_options {
     const char *const *allowed_hosts;
 
     /** Show the objects of the caches, and the values of changed fields. Never those of Secrets.
-     *  Everyone who can connect then can read what the client can. */
+     *  All users who can connect can then read what the client can. */
     bool objects;
     const ki_check_options *checks; /* for /healthz and /readyz; copied; NULL: the defaults */
 
     /* Limits. 0: the default given here. */
     uint32_t max_connections;    /* 64; further ones wait until one is closed */
     uint32_t request_timeout_ms; /* 10 s: for receiving a request */
-    uint32_t idle_timeout_ms; /* 60 s: without a request, or with a response that is not read */
+    uint32_t idle_timeout_ms;    /* 60 s: without a request, or with a response that is not read */
 } ki_monitor_server_options;
 
 /** Creates a server that listens when the call returns, and serves while the client's loop runs.

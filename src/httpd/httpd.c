@@ -81,8 +81,7 @@ static int start_daemon(ki__httpd *httpd, int listen_fd, ki_error *error)
     struct MHD_OptionItem tls[] = {
         {MHD_OPTION_HTTPS_MEM_KEY, 0, o->key},
         {MHD_OPTION_HTTPS_MEM_CERT, 0, o->certificate},
-        {o->client_ca != NULL ? MHD_OPTION_HTTPS_MEM_TRUST : MHD_OPTION_END, 0,
-         o->client_ca},
+        {o->client_ca != NULL ? MHD_OPTION_HTTPS_MEM_TRUST : MHD_OPTION_END, 0, o->client_ca},
         {MHD_OPTION_END, 0, NULL},
     };
     struct MHD_OptionItem none[] = {{MHD_OPTION_END, 0, NULL}};

@@ -117,7 +117,7 @@ struct ki__httpd_connection {
     void *exchange;          /* of the service */
     ki__httpd_result result; /* result of the last pull */
     ki_str ready;            /* pulled bytes that have not been sent */
-    ki_buf head; /* the start of the response, buffered to see whether it is complete */
+    ki_buf head;             /* the start of the response, buffered to see whether it is complete */
     size_t head_sent;
 };
 

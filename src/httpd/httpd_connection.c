@@ -8,10 +8,10 @@
 #include <sys/epoll.h>
 #include <sys/socket.h>
 
-#include "httpd/httpd.h"
 #include "base/alloc.h"
 #include "base/assert.h"
 #include "base/digits.h"
+#include "httpd/httpd.h"
 
 /* If a body is too large, up to this much more of it is read, so that the client receives the
  * response. */
@@ -162,7 +162,7 @@ static void close_connection(ki__httpd_connection *c)
 }
 
 void ki__httpd_on_connection(void *user, struct MHD_Connection *mhd, void **socket_context,
-                            enum MHD_ConnectionNotificationCode code)
+                             enum MHD_ConnectionNotificationCode code)
 {
     ((ki__httpd *)user)->active = true;
     if (code == MHD_CONNECTION_NOTIFY_STARTED) {
@@ -233,9 +233,9 @@ static bool take_head(ki__httpd_connection *c, const char *version)
 }
 
 enum MHD_Result ki__httpd_on_request(void *user, struct MHD_Connection *mhd, const char *url,
-                                    const char *method, const char *version,
-                                    const char *upload_data, size_t *upload_data_size,
-                                    void **request_context)
+                                     const char *method, const char *version,
+                                     const char *upload_data, size_t *upload_data_size,
+                                     void **request_context)
 {
     (void)url;
     ((ki__httpd *)user)->active = true;
@@ -260,7 +260,7 @@ enum MHD_Result ki__httpd_on_request(void *user, struct MHD_Connection *mhd, con
 }
 
 void ki__httpd_on_completed(void *user, struct MHD_Connection *mhd, void **request_context,
-                           enum MHD_RequestTerminationCode code)
+                            enum MHD_RequestTerminationCode code)
 {
     (void)code;
     ((ki__httpd *)user)->active = true;

@@ -82,7 +82,8 @@ void ki__httpd_pull(ki__httpd_connection *c)
         return;
     }
     int r = c->httpd->options.service->next(c->exchange, BLOCK_BYTES, &c->ready);
-    c->result = r >= 0 ? (ki__httpd_result)r : KI__HTTPD_CUT; /* out of memory: the client retries */
+    c->result =
+        r >= 0 ? (ki__httpd_result)r : KI__HTTPD_CUT; /* out of memory: the client retries */
     if (c->result != KI__HTTPD_DATA) {
         c->ready = ki_str_make(NULL, 0);
     }

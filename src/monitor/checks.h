@@ -11,7 +11,8 @@ KI__SHARED int ki__check_options(const ki_check_options *options, ki_check_optio
                                  ki_error *error);
 /** ki_client_check_ready() or ki_client_check_live() of what was gathered. `report` may be NULL; it
  *  is restored after an error. */
-KI__SHARED int ki__check(const ki__gathered *g, const ki_check_options *options, bool ready, ki_buf *report);
+KI__SHARED int ki__check(const ki__gathered *g, const ki_check_options *options, bool ready,
+                         ki_buf *report);
 
 /** Time since the last data from the source. */
 KI__SHARED uint64_t ki__health_silent_ms(const ki_health *health);

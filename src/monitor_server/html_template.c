@@ -255,8 +255,8 @@ static const struct {
     const char *name;
     void (*add)(ki__out *out, const ki_value *value);
 } filters[] = {
-    {"", add_escaped},      {"count", add_number},   {"bytes", add_bytes}, {"ms", add_duration},
-    {"points", add_points}, {"max", add_maximum},    {"url", add_url},     {"attr", add_attribute},
+    {"", add_escaped},      {"count", add_number}, {"bytes", add_bytes}, {"ms", add_duration},
+    {"points", add_points}, {"max", add_maximum},  {"url", add_url},     {"attr", add_attribute},
 };
 
 /* ---- sections ---- */

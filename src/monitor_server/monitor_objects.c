@@ -232,8 +232,7 @@ static int write_list(const asking *a)
     int r = read_list(a, &l);
     if (r == 0) {
         ki_lister lister = ki_informer_lister(a->informer);
-        ki_lister_iter iter =
-            ki_lister_iter_begin(&lister, ki_buf_text(&l.name_space), l.selector);
+        ki_lister_iter iter = ki_lister_iter_begin(&lister, ki_buf_text(&l.name_space), l.selector);
         r = find_objects(a, &l, &iter);
         ki__out out = ki__out_document(a->out);
         ki__out_fail(&out, r);
@@ -326,8 +325,8 @@ static int write_object_page(const asking *a, const ki__opened_object *opened,
     ki__put_named_time(&out, "openedAt", opened->time_s);
     ki__put_named_text(&out, "namespace", ki_str_from(ki_object_namespace(current)), NAME_SHOWN);
     ki__put_named_text(&out, "name", ki_str_from(ki_object_name(current)), NAME_SHOWN);
-    ki__put_named_text(&out, "resourceVersion",
-                       ki_str_from(ki_object_resource_version(current)), NAME_SHOWN);
+    ki__put_named_text(&out, "resourceVersion", ki_str_from(ki_object_resource_version(current)),
+                       NAME_SHOWN);
     ki__put_fields(&out, opened->object, current, true);
     ki__put_changes(&out, a->server, ki_str_make(NULL, 0), a->informer, ki_object_key(current));
     put_content(&out, current);
@@ -340,7 +339,7 @@ static int write_found(const asking *a, const ki_object *object)
 {
     uint64_t number;
     if (!a->page) {
-        return object == NULL ? fail(a, 404, "not found in this cache")
+        return object == NULL                             ? fail(a, 404, "not found in this cache")
                : ki_object_write_json(object, a->out) < 0 ? -ENOMEM
                                                           : 200;
     }
@@ -349,9 +348,9 @@ static int write_found(const asking *a, const ki_object *object)
         return r;
     }
     const ki__opened_object *opened = ki__slots_opened(&a->server->slots, r < 0 ? 0 : number);
-    bool same = opened != NULL && opened->informer == a->informer &&
-                (object == NULL ||
-                 strcmp(ki_object_key(opened->object), ki_object_key(object)) == 0);
+    bool same =
+        opened != NULL && opened->informer == a->informer &&
+        (object == NULL || strcmp(ki_object_key(opened->object), ki_object_key(object)) == 0);
     if (same) {
         return write_object_page(a, opened, object);
     }

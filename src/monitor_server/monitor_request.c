@@ -2,10 +2,9 @@
 /* Who may make a request: everyone on this machine, except for web pages of others, or whoever has
  * the token or a certificate. All of it is decided before the path is looked at. */
 #include <errno.h>
-#include <string.h>
-
 #include <gnutls/gnutls.h>
 #include <gnutls/x509.h>
+#include <string.h>
 
 #include "base/ascii.h"
 #include "monitor_server/monitor_server.h"
@@ -80,8 +79,8 @@ static bool has_password(ki_str value, ki_str token)
     size_t len = 0;
     if (value.len < scheme.len || value.len > sizeof(text) ||
         !ki__str_eq_nocase(ki_str_make(value.ptr, scheme.len), scheme) ||
-        ki__base64_decode(ki_str_make(value.ptr + scheme.len, value.len - scheme.len), text,
-                          &len) < 0) {
+        ki__base64_decode(ki_str_make(value.ptr + scheme.len, value.len - scheme.len), text, &len) <
+            0) {
         return false;
     }
     const char *colon = memchr(text, ':', len);
@@ -124,7 +123,7 @@ static int check_sender(ki__monitor_exchange *x, const ki__httpd_connection *c)
     if (named && !ki__httpd_is_own_host(&self, host)) {
         return ki__monitor_say(x, 403,
                                "Host header does not name this server; add the name with "
-                               "allowed_hosts (--allow-host), or require a token");
+                               "allowed_hosts, or require a token");
     }
     ki_str origin = header(c, "Origin");
     ki_str site = header(c, "Sec-Fetch-Site");

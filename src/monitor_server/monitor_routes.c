@@ -97,8 +97,9 @@ static int respond_check(ki__monitor_exchange *x, const ki__monitor_request *req
         return ki_buf_add_text(&x->body, "ok\n");
     }
     r = ki_buf_add_text(&x->body, name);
-    return r < 0 ? r : ki_buf_add_text(&x->body, x->status == 200 ? " check passed\n"
-                                                                  : " check failed\n");
+    return r < 0 ? r
+                 : ki_buf_add_text(&x->body,
+                                   x->status == 200 ? " check passed\n" : " check failed\n");
 }
 
 /* Whoever may not see details gets none, also if the check fails. */
@@ -172,9 +173,8 @@ int ki__monitor_write_page(ki_monitor_server *server, ki_str target, ki_buf *out
     ki__monitor_request request = ki__monitor_request_of(target);
     ki_buf json;
     ki_buf_init(&json, server->alloc, JSON_MAX);
-    int r = starts_with(request.path, OBJECTS)
-                ? write_objects_page(server, &request, &json, out)
-                : write_main_page(server, &request, &json, out);
+    int r = starts_with(request.path, OBJECTS) ? write_objects_page(server, &request, &json, out)
+                                               : write_main_page(server, &request, &json, out);
     ki_buf_done(&json);
     return r;
 }

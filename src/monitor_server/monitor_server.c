@@ -4,10 +4,9 @@
 #include "monitor_server/monitor_server.h"
 
 #include <errno.h>
-#include <string.h>
-
 #include <gnutls/gnutls.h>
 #include <gnutls/x509.h>
+#include <string.h>
 
 #include "base/alloc.h"
 #include "base/error.h"
@@ -146,8 +145,8 @@ typedef struct starting {
 static void start(void *arg)
 {
     starting *s = arg;
-    s->r = ki__slots_init(&s->server->slots, s->server->alloc, s->server->client,
-                          s->server->engine);
+    s->r =
+        ki__slots_init(&s->server->slots, s->server->alloc, s->server->client, s->server->engine);
     if (s->r < 0) {
         (void)ki__error_code(s->error, s->r);
         return;
@@ -158,9 +157,9 @@ static void start(void *arg)
 static int make(ki_monitor_server *server, const ki_monitor_server_options *o, ki_error *error)
 {
     int r = ki__httpd_take_token(&server->token, o->token, error);
-    r = r < 0 ? r
-              : ki__httpd_allow_hosts(&server->allowed_hosts, server->alloc, o->allowed_hosts,
-                                      error);
+    r = r < 0
+            ? r
+            : ki__httpd_allow_hosts(&server->allowed_hosts, server->alloc, o->allowed_hosts, error);
     r = r < 0 ? r : take_checks(server, o->checks, error);
     r = r < 0 ? r : check_tls(o, error);
     r = r < 0 ? r : listen_at(server, o, error);

@@ -228,7 +228,8 @@ static void add_size(ki__slot *slot, const char *prefix, const ki_value *name, u
     ki__field_size field = {.bytes = bytes};
     size_t used = strlen(prefix);
     memcpy(field.name, prefix, used);
-    if (name != NULL && ki_value_get_string(name, field.name + used, sizeof(field.name) - used) < 0) {
+    if (name != NULL &&
+        ki_value_get_string(name, field.name + used, sizeof(field.name) - used) < 0) {
         return; /* no name of a field of ours is that long */
     }
     slot->field_bytes += bytes;

@@ -61,7 +61,7 @@ static const char *state_text(const ki_health *h)
     case KI_REFLECTOR_LISTING:
         return h->synced ? "receiving a new list" : "receiving the initial list";
     case KI_REFLECTOR_WATCHING:
-        return h->answered ? "watching" : "connecting a watch";
+        return h->accepted ? "watching" : "connecting a watch";
     case KI_REFLECTOR_BACKOFF:
         return "waiting before the next attempt";
     case KI_REFLECTOR_STOPPED:
@@ -162,8 +162,8 @@ static void put_handler(ki__out *out, const ki_monitor_server *server, const ki_
 {
     uint64_t oldest_ms = row->lag.oldest_ns / KI__MS_NS;
     uint64_t running_ms = row->lag.running_ns / KI__MS_NS;
-    bool bad = running_ms > server->checks.handler_stuck_ms ||
-               oldest_ms > server->checks.handler_lag_ms;
+    bool bad =
+        running_ms > server->checks.handler_stuck_ms || oldest_ms > server->checks.handler_lag_ms;
     ki__put_map(out);
     ki__put_member(out, "name", ki__handler_name(row));
     ki__put_member(out, "level", bad ? "bad" : oldest_ms > 5000 ? "warning" : "ok");
@@ -182,11 +182,20 @@ static void put_counters(ki__out *out, const ki_health *h)
         const char *name;
         uint64_t number;
     } counters[] = {
-        {"events", h->events},         {"bookmarks", h->bookmarks},   {"reconnects", h->reconnects},
-        {"failures", h->failures},     {"skipped", h->skipped},       {"incomplete", h->incomplete},
-        {"rejected", h->rejected},     {"merged", h->merged},         {"suppressed", h->suppressed},
-        {"receivedBytes", h->bytes},   {"objects", h->objects},       {"queued", h->queued},
-        {"queuedBytes", h->queued_bytes}, {"arrived", h->arrived},
+        {"events", h->events},
+        {"bookmarks", h->bookmarks},
+        {"reconnects", h->reconnects},
+        {"failures", h->failures},
+        {"skipped", h->skipped},
+        {"incomplete", h->incomplete},
+        {"rejected", h->rejected},
+        {"merged", h->merged},
+        {"suppressed", h->suppressed},
+        {"receivedBytes", h->bytes},
+        {"objects", h->objects},
+        {"queued", h->queued},
+        {"queuedBytes", h->queued_bytes},
+        {"arrived", h->arrived},
     };
     for (size_t i = 0; i < sizeof(counters) / sizeof(counters[0]); i++) {
         ki__put_named_u64(out, counters[i].name, counters[i].number);

@@ -193,8 +193,8 @@ void ki__workqueue_drop_delayed(ki_workqueue *queue);
 /* workqueue_stats.c */
 
 void ki__durations_observe(ki_durations *durations, uint64_t from_ns, uint64_t to_ns);
-/** Copies the key that has been processed longest, "" if none is, to `text` of `size` bytes (not 0);
- *  a longer key is truncated. Takes the lock. */
+/** Copies the key that has been processed longest, "" if none is, to `text` of `size` bytes (not
+ *  0); a longer key is truncated. Takes the lock. */
 KI__SHARED void ki__workqueue_longest_running(ki_workqueue *queue, char *text, size_t size);
 /** Enables measuring of times, also for keys that are queued or processed. Takes the lock. */
 void ki__workqueue_measure(ki_workqueue *queue);

@@ -190,7 +190,8 @@ static void secrets_are_never_shown(void **state)
         monitoring_lacks(&m, "vault-key");
     }
     char text[200];
-    int len = snprintf(text, sizeof(text), "GET %s HTTP/1.1\r\nHost: localhost\r\n\r\n", targets[4]);
+    int len =
+        snprintf(text, sizeof(text), "GET %s HTTP/1.1\r\nHost: localhost\r\n\r\n", targets[4]);
     monitoring_raw(&m, text, (size_t)len, 1000);
     monitoring_has(&m, "Secrets are not shown");
     monitoring_load(&m, "apiVersion: v1\nkind: Secret\n"
@@ -255,7 +256,8 @@ static void an_object_shows_what_changed_since_it_was_opened(void **state)
 static void updates_of_a_page_are_events(void **state)
 {
     (void)state;
-    static const char text[] = "GET /debug/events?page=%2Fdebug%2F HTTP/1.1\r\nHost: localhost\r\n\r\n";
+    static const char text[] =
+        "GET /debug/events?page=%2Fdebug%2F HTTP/1.1\r\nHost: localhost\r\n\r\n";
     static const char head[] = "HEAD /debug/events HTTP/1.1\r\nHost: localhost\r\n"
                                "Connection: close\r\n\r\n";
     monitoring m;
@@ -278,10 +280,9 @@ static void untrusted_values_are_escaped(void **state)
     monitoring m;
     monitoring_begin(&m, &options);
     monitoring_get(&m, "/debug/", HTML);
-    monitoring_load(&m,
-                    "apiVersion: v1\nkind: Pod\nmetadata:\n  name: web\n  namespace: default\n"
-                    "  annotations:\n    a: \"</p><script>alert(1)</script>\"\n"
-                    "    b: \"abc\\u202Edef\"\n    c: \"' onload='x\"\n    d: \"{{#x}}\"\n");
+    monitoring_load(&m, "apiVersion: v1\nkind: Pod\nmetadata:\n  name: web\n  namespace: default\n"
+                        "  annotations:\n    a: \"</p><script>alert(1)</script>\"\n"
+                        "    b: \"abc\\u202Edef\"\n    c: \"' onload='x\"\n    d: \"{{#x}}\"\n");
     monitoring_until(&m, "/debug/", HTML, "metadata.annotations");
     monitoring_lacks(&m, "<script>alert");
     monitoring_lacks(&m, "\xe2\x80\xae");
@@ -309,8 +310,9 @@ static void large_values_are_truncated(void **state)
     monitoring_get(&m, "/debug/", HTML);
     ki_buf yaml;
     ki_buf_init(&yaml, NULL, SIZE_MAX);
-    test_add(&yaml, "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: big, namespace: default}\n"
-                    "data: {a: \"",
+    test_add(&yaml,
+             "apiVersion: v1\nkind: ConfigMap\nmetadata: {name: big, namespace: default}\n"
+             "data: {a: \"",
              1);
     test_add(&yaml, "0123456789", 100000);
     test_add(&yaml, "\"}\n", 1);

@@ -29,7 +29,7 @@ void monitoring_load(monitoring *m, const char *yaml);
 
 /** A connection to the monitor server. */
 int monitoring_connect(const monitoring *m);
-/** Sends text and reads until the server closes, for `ms` milliseconds at most. Whether it closed. */
+/** Sends text and reads until the server closes, for `ms` milliseconds at most. Whether it did. */
 bool monitoring_raw(monitoring *m, const char *text, size_t len, int ms);
 
 /** GET with these header lines, each with its CR and LF; with Host unless they have one. Returns

@@ -173,7 +173,9 @@ static int make(ki_apiserver *server, const ki_apiserver_options *o, ki_error *e
     }
     int r = make_loop(server, o, error);
     r = r < 0 ? r : ki__httpd_take_token(&server->token, o->token, error);
-    r = r < 0 ? r : ki__httpd_allow_hosts(&server->allowed_hosts, server->alloc, o->allowed_hosts, error);
+    r = r < 0
+            ? r
+            : ki__httpd_allow_hosts(&server->allowed_hosts, server->alloc, o->allowed_hosts, error);
     r = r < 0 ? r : pick_seed(server, o->seed, error);
     r = r < 0 ? r : make_model(server, o, error);
     r = r < 0 ? r : ki__http_set_faults(server, ki_str_from(o->faults), error);
@@ -253,7 +255,8 @@ int ki_apiserver_new(const ki_apiserver_options *options, ki_apiserver **ret_ser
         destroy(server);
         return r;
     }
-    KI__LOG(server->log, KI_LOG_INFO, "apiserver", "listens", {"url", ki_str_from(server->address.url)});
+    KI__LOG(server->log, KI_LOG_INFO, "apiserver", "listens",
+            {"url", ki_str_from(server->address.url)});
     *ret_server = server;
     return 0;
 }

@@ -25,7 +25,8 @@ static void on_removed(ki_registration *registration, void *user)
     if (mine) {
         ki__list_remove(&entry->link);
         informer->handler_count -= !entry->observes;
-        informer->merged_before += entry->observes ? 0 : ki__registration_stats(registration).merged;
+        informer->merged_before +=
+            entry->observes ? 0 : ki__registration_stats(registration).merged;
         ki__cond_wake_all(&informer->changed);
     }
     ki__mutex_unlock(&informer->lock);

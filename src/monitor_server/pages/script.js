@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 // Keeps the page current: the server sends the part of the page that changes, already rendered and
-// escaped, and differences are applied to the document, so that focus, selection and open parts stay.
+// escaped, and differences are applied to the document: focus, selection and open parts stay.
 "use strict";
 
 const main = document.getElementById("main");

@@ -150,7 +150,7 @@ KI__SHARED void ki__put_u64(ki__out *out, uint64_t number);
 KI__SHARED void ki__put_i64(ki__out *out, int64_t number);
 
 /** KI_ERR_RANGE if not finite. */
-KI__SHARED void ki__put_double(ki__out *out, double number);
+void ki__put_double(ki__out *out, double number);
 
 KI__SHARED void ki__put_bool(ki__out *out, bool flag);
 KI__SHARED void ki__put_null(ki__out *out);
