@@ -161,6 +161,13 @@ static void add_duration(ki__out *out, const ki_value *value)
     }
 }
 
+/* The time since something happened. */
+static void add_age(ki__out *out, const ki_value *value)
+{
+    add_duration(out, value);
+    ki__out_text(out, ki_value_type(value) == KI_TYPE_NUMBER ? " ago" : "");
+}
+
 static void add_number(ki__out *out, const ki_value *value)
 {
     add_count(out, number_of(value));
@@ -255,8 +262,9 @@ static const struct {
     const char *name;
     void (*add)(ki__out *out, const ki_value *value);
 } filters[] = {
-    {"", add_escaped},      {"count", add_number}, {"bytes", add_bytes}, {"ms", add_duration},
-    {"points", add_points}, {"max", add_maximum},  {"url", add_url},     {"attr", add_attribute},
+    {"", add_escaped},    {"count", add_number}, {"bytes", add_bytes},
+    {"ms", add_duration}, {"age", add_age},      {"points", add_points},
+    {"max", add_maximum}, {"url", add_url},      {"attr", add_attribute},
 };
 
 /* ---- sections ---- */

@@ -79,6 +79,7 @@ static void filters(void **state)
     check("{{x|ms}}", "{'x':600000}", "10 min");
     check("{{x|ms}}", "{'x':86400000}", "24 h");
     check("{{x|ms}}", "{'x':null}", "never");
+    check("{{x|age}} {{y|age}}", "{'x':null,'y':0}", "never 0 ms ago");
     check("{{x|url}}", "{'x':'a b/\\u00fc?'}", "a%20b%2F%C3%BC%3F");
     check("{{x|max}}", "{'x':[1,3000,2]}", "3,000");
     check("{{x|points}}", "{'x':[0,5,10]}", "0,100 0,100 1,50 2,0 2,100");
