@@ -47,7 +47,7 @@ static const cli_option options[] = {
     {"wait", 0, CLI_ARG_DURATION, AT(wait_ms), "DURATION",
      "time for caches to match the server at the end; default 15s"},
     {"listen", 0, CLI_ARG_TEXT, AT(listen), "ADDRESS",
-     "serve metrics and a web page there; default 127.0.0.1:0, any free port"},
+     "where metrics and a web page are served; default 127.0.0.1:0"},
 };
 
 /* ---- handlers ---- */
