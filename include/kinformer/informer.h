@@ -15,6 +15,7 @@
 #include <kinformer/lister.h>
 #include <kinformer/queue_kind.h>
 #include <kinformer/resource.h>
+#include <kinformer/storage.h>
 #include <kinformer/store.h>
 
 KI_BEGIN_DECLS
@@ -68,6 +69,8 @@ typedef struct ki_informer_options {
     const char *keep;
     const char *drop;
     bool deliver_unkept;
+
+    ki_storage storage; /* how objects are kept in memory: see storage.h */
 
     ki_queue_kind queue; /* default: in order of arrival */
     ki_transform transform;

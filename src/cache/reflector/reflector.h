@@ -80,6 +80,8 @@ typedef enum ki__watches {
     KI__WATCHES_QUICK  /* the last one delivered events, but ended within a second */
 } ki__watches;
 
+typedef struct ki__packer ki__packer; /* object/pack/packer.h */
+
 struct ki_reflector {
     ki__refs refs;
     /* Constant. */
@@ -89,6 +91,7 @@ struct ki_reflector {
     ki_reflector_target target;
     ki_reflector_options options; /* strings are copies in one block; durations with defaults */
     char *text;
+    ki__packer *packer; /* of the store behind the target, which outlives this; or NULL */
 
     /* Inside ki_engine_run() only. */
     ki__task task;
