@@ -16,6 +16,8 @@ typedef struct ki__collect {
     size_t gaps;               /* never many more than there are objects */
     size_t cap;
     size_t max;
+    size_t bytes;    /* set by the user: memory of the objects that only the collection holds, */
+    size_t replaced; /* and number of entries replaced or removed since it was counted */
     bool by_key;    /* filled by ki__collect_add() */
     bool indexed;   /* `places` has all objects */
     ki__map places; /* key to position in `objects`, from 1 */

@@ -126,6 +126,10 @@ static void draw_kind(sim_informer *informer)
     informer->first_handlers = sim_draw(s, SIM_CLIENT, 4);
     informer->works = sim_once_in(s, SIM_CLIENT, 4);
     informer->transforms = (s->options.seed + (uint64_t)informer->id) % 4 == 0;
+    uint64_t mixed = (s->options.seed + (uint64_t)informer->id) * UINT64_C(0x9e3779b97f4a7c15);
+    if (mixed >> 62 == 0) { /* some cannot hold anything, some hold all */
+        informer->max_bytes = 2000 + (mixed >> 32) % 30000;
+    }
     /* What a transform makes here is whole again. */
     if (!informer->transforms && (s->options.seed + (uint64_t)informer->id) % 4 != 1) {
         informer->keep = (sim_keep)((s->options.seed / 4 + (uint64_t)informer->id) % SIM_KEEP_MAX);
@@ -174,6 +178,7 @@ static int make_informer(sim_informer *informer, ki_error *error)
         [SIM_KEEP_DELIVERS] = ".metadata.labels['app'],.spec['nodeName']",
     };
     options.keep = keeps[informer->keep];
+    options.max_bytes = informer->max_bytes;
     options.deliver_unkept = informer->keep == SIM_KEEP_DELIVERS;
     options.transform = informer->transforms ? to_json : NULL;
     options.transform_user = s;
@@ -234,11 +239,11 @@ sim_informer *sim_informer_start(sim *s)
 
 void sim_informer_begin(sim *s, sim_informer *informer)
 {
-    sim_trace(s, "informer %d: type %d scope %d%s%s%s%s keep %d page %u resync %u", informer->id,
-              informer->type, (int)informer->scope, informer->deltas ? " deltas" : "",
+    sim_trace(s, "informer %d: type %d scope %d%s%s%s%s keep %d max %llu page %u resync %u",
+              informer->id, informer->type, (int)informer->scope, informer->deltas ? " deltas" : "",
               informer->json ? " json" : "", informer->stale_start ? " stale-start" : "",
-              informer->transforms ? " transforms" : "", (int)informer->keep, informer->page_size,
-              informer->resync_ms);
+              informer->transforms ? " transforms" : "", (int)informer->keep,
+              (unsigned long long)informer->max_bytes, informer->page_size, informer->resync_ms);
     on_start(s, informer, 0);
 }
 

@@ -89,6 +89,7 @@ static void leave_out(ki__handler_queue *queue, size_t number)
     queue->initial_count -= waiting->is_initial;
     queue->merged += 2; /* it and the delete that cancels it */
     queue->left_out += 2 + (uint64_t)waiting->merged;
+    ki__note_bytes_add(queue->note_bytes, 0 - ki__note_bytes(waiting));
     ki__note_unref(waiting);
     *waiting = (ki__note){.time_ms = waiting->time_ms};
     queue->dead++;
@@ -140,8 +141,10 @@ bool ki__merge(ki__handler_queue *queue, const ki__note *note)
         if (waiting->type != KI__NOTE_UPDATE) {
             return false;
         }
+        ki__note_bytes_add(queue->note_bytes, 0 - ki__note_bytes(waiting));
         renew(queue, number, note->object);
         waiting->type = KI__NOTE_DELETE;
+        ki__note_bytes_add(queue->note_bytes, ki__note_bytes(waiting));
         waiting->final_state_unknown = note->final_state_unknown;
         waiting->same_version = false;
         return true;

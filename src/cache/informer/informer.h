@@ -6,6 +6,7 @@
  *   informer_work.c      deltas to the store and the handlers
  *   informer_handlers.c  handlers and resyncs
  *   informer_status.c    sync, health and other queries
+ *   memory_limit.c       max_bytes
  *
  * Locks: `lock` protects the handlers and the state, and makes publishing a version and queueing
  * its notifications atomic. It is never held during callbacks. Registrations have locks of their
@@ -25,6 +26,7 @@
 #include "base/histogram.h"
 #include "base/refs.h"
 #include "base/sync.h"
+#include "cache/informer/memory_limit.h"
 #include "cache/informer/registration.h"
 #include "cache/informer/registration_wake.h"
 #include "cache/queue/delta_queue.h"
@@ -57,6 +59,8 @@ struct ki_informer {
     bool paused; /* the reflector was paused */
     bool retrying;
     ki__wake_list wakes; /* handlers with new notifications */
+    ki__memory_limit limit;
+    int (*queue_replace)(const ki_replacement *list, void *user, ki_error *error); /* constant */
 
     ki__mutex lock;
     ki__cond changed; /* signals state, synced, or a registration */
@@ -105,8 +109,7 @@ int ki__informer_explain_wait(ki_informer *informer, int code, ki_error *error);
 typedef struct ki__informer_stats {
     uint64_t relists[KI_FAILURE_CLASS_MAX]; /* by their reasons */
     uint64_t unchanged;
-    uint64_t object_bytes; /* in the store */
-    uint64_t versions;     /* of the store */
+    uint64_t versions;    /* of the store */
     uint64_t version_low; /* the last 15 digits of the store's resource version; 0 if it has none */
     uint64_t processing[KI__HISTOGRAM_CELLS(KI__PROCESSING_BOUNDS)];
 } ki__informer_stats;

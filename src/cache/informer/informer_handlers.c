@@ -154,6 +154,7 @@ int ki_informer_add_handler(ki_informer *informer, const ki_handler *handler,
         .over = on_over,
         .release = on_release,
         .user = informer,
+        .note_bytes = &informer->limit.note_bytes,
     };
     ki_registration *registration = NULL;
     if (ki__engine_is_inherited(informer->engine)) {

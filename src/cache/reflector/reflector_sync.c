@@ -16,7 +16,8 @@
 #include "object/object.h"
 #include "wire/intake.h"
 
-enum { AHEAD_EVERY = 64 << 10, TRIM_BYTES = 1 << 20 };
+/* ENTRY_BYTES is what a store and a list need for an object besides itself, about. */
+enum { AHEAD_EVERY = 64 << 10, TRIM_BYTES = 1 << 20, ENTRY_BYTES = 96 };
 #define TRIM_AFTER_NS KI__SECOND_NS /* handlers have released most replaced objects by then */
 
 static void fill_stale(const ki_reflector *r, const char *version, const char *what,
@@ -65,17 +66,85 @@ static void note_sync(ki_reflector *r, size_t count)
     ki__reflector_recovered(r);
 }
 
+/* Counts objects that only the list holds. */
+static void recount(ki_reflector *r)
+{
+    size_t bytes = 0;
+    for (size_t i = 0; i < r->found.count; i++) {
+        const ki_object *object = r->found.objects[i];
+        ki_object *known = object != NULL && r->target.find != NULL
+                               ? r->target.find(ki_object_key(object), r->target.user)
+                               : NULL;
+        bytes += object != NULL && known != object ? ki__object_footprint(object) + ENTRY_BYTES : 0;
+        (void)ki_object_unref(known);
+    }
+    r->found.bytes = bytes;
+    r->found.replaced = 0;
+}
+
+int ki__reflector_reserve(ki_reflector *r, size_t bytes, ki_error *error)
+{
+    if (r->target.reserve == NULL) {
+        return 0;
+    }
+    r->reserved = true;
+    int code = r->target.reserve(r->found.bytes + bytes, r->target.user, error);
+    if (code < 0 && r->found.replaced != 0) {
+        recount(r); /* replaced objects were not subtracted */
+        code = r->target.reserve(r->found.bytes + bytes, r->target.user, error);
+    }
+    if (code == KI_ERR_OVER_LIMIT) {
+        r->reduced = r->may_reduce && !r->reduced;
+    }
+    return code < 0 ? code : 0;
+}
+
+void ki__reflector_unreserve(ki_reflector *r)
+{
+    if (r->reserved) {
+        r->reserved = false;
+        (void)r->target.reserve(0, r->target.user, NULL);
+    }
+}
+
+/* Collects the key only: the target keeps its state of the object, if it has one. */
+static int gather_key(ki_reflector *r, const char *key, ki_error *error)
+{
+    size_t more = strlen(key) + ENTRY_BYTES;
+    int code = ki__reflector_reserve(r, more, error);
+    if (code < 0) {
+        return code;
+    }
+    r->found.bytes += more;
+    code = ki__collect_add_unread(&r->found, key);
+    return code < 0 ? ki__error_code(error, code) : 0;
+}
+
 /* Collects an object for the target. Counts memory freed between blocks that stay: objects before
- * the transformation, and those replaced by a list. */
-static int gather(ki_reflector *r, const ki_object *object, ki__collector collect)
+ * the transformation, and those replaced by a list.
+ *
+ * New objects may not fit beside those that the target still has, although they would alone. So a
+ * list that was refused is followed by a reduced one, which has only keys of objects that are new
+ * or changed: what it does not have is removed from the target. */
+static int gather(ki_reflector *r, const ki_object *object, ki__collector collect, ki_error *error)
 {
     ki_object *known = NULL;
     if (r->version[0] != '\0' && r->target.find != NULL) {
         known = r->target.find(ki_object_key(object), r->target.user);
     }
     bool same = known != NULL && ki__object_is_same_state(known, object);
-    int code = collect(&r->found, same ? known : object);
-    if (!same) {
+    if (r->reduced && !same) {
+        (void)ki_object_unref(known);
+        return gather_key(r, ki_object_key(object), error);
+    }
+    size_t more = same ? 0 : ki__object_footprint(object) + ENTRY_BYTES;
+    int code = same ? 0 : ki__reflector_reserve(r, more, error);
+    if (code >= 0) {
+        code = collect(&r->found, same ? known : object);
+        (void)(code < 0 ? ki__error_code(error, code) : 0);
+    }
+    if (code >= 0 && !same) {
+        r->found.bytes += more;
         r->collected += ki_object_bytes(object).len;
         r->released += known != NULL ? ki_object_bytes(known).len : 0;
     }
@@ -111,17 +180,15 @@ int ki__reflector_collect(ki_reflector *r, const ki_object *object, ki__collecto
     }
     if (code >= 0) {
         r->released += made != NULL && made != object ? ki_object_bytes(object).len : 0;
-        code = gather(r, made != NULL ? made : object, collect);
+        code = gather(r, made != NULL ? made : object, collect, error);
         (void)ki_object_unref(made);
     } else if (!ki_error_is_retriable(code)) {
         ki__reflector_skipped(r, ki_object_key(object), error);
         code = ki__collect_add_unread(&r->found, ki_object_key(object));
-    } else {
-        (void)ki_object_unref(kept);
-        return code;
+        (void)(code < 0 ? ki__error_code(error, code) : 0);
     }
     (void)ki_object_unref(kept);
-    return code < 0 ? ki__error_code(error, code) : 0;
+    return code < 0 ? code : 0;
 }
 
 void ki__reflector_on_trim(ki__timer *timer)
@@ -138,13 +205,14 @@ int ki__reflector_complete(ki_reflector *r, const char *version, ki_error *error
         return code;
     }
     ki__collect_pack(&r->found);
+    bool reduced = r->reduced;
     const ki_replacement list = {
         .size = sizeof(list),
         .objects = r->found.objects,
         .object_count = r->found.count,
         .unread = r->found.unread,
         .unread_count = r->found.unread_count,
-        .resource_version = version,
+        .resource_version = reduced ? NULL : version,
     };
     ki__error_clear(error);
     code = r->target.replace(&list, r->target.user, error);
@@ -154,6 +222,12 @@ int ki__reflector_complete(ki_reflector *r, const char *version, ki_error *error
                                 ki_error_text(code));
         }
         return code;
+    }
+    r->reduced = false;
+    r->list_at_once = reduced;
+    if (reduced) {
+        return ki__error_set(error, KI_ERR_OVER_LIMIT,
+                             "max_bytes: removed what the list does not have; the rest follows");
     }
     r->list_version = KI__LIST_VERSION_KNOWN;
     r->watches = KI__WATCHES_NONE;
