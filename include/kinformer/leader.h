@@ -97,7 +97,7 @@ KI_API void ki_leader_stop(ki_leader *leader);
  *  Thread: any.  Blocks: yes.  Since: 0.1 */
 KI_API ki_leader *ki_leader_close(ki_leader *leader);
 
-/** Whether this replica leads at this moment. NULL: false. About 30 ns.
+/** Whether this replica leads at this moment. NULL: false. Takes no lock; reads the clock.
  *  Thread: any.  Blocks: no.  Since: 0.1 */
 KI_API bool ki_leader_is(const ki_leader *leader);
 
