@@ -141,11 +141,15 @@ static void end_loop(looper *l)
     pthread_mutex_lock(&l->lock);
     l->end = true;
     pthread_cond_broadcast(&l->changed);
+    pthread_mutex_unlock(&l->lock);
+    pthread_join(l->thread, NULL); /* first: until its end it may start threads */
+    pthread_mutex_lock(&l->lock);
     while (l->running != 0) {
         pthread_cond_wait(&l->changed, &l->lock);
     }
     pthread_mutex_unlock(&l->lock);
-    pthread_join(l->thread, NULL);
+    while (ki_engine_run(l->engine, 0) != 0) { /* what those threads posted */
+    }
     (void)ki_engine_unref(l->engine);
     pthread_cond_destroy(&l->changed);
     pthread_mutex_destroy(&l->lock);
@@ -174,7 +178,7 @@ static void say(busy *b, ki_watch_event_type type, unsigned key)
     (void)ki_object_unref(object);
 }
 
-static void go_on(void *user)
+static void resume(void *user)
 {
     busy *b = user;
     if (!b->open) {
@@ -250,7 +254,7 @@ static int make_source(const ki_resource *resource, const char *name_space, void
     looper *l = user;
     busy *b = calloc(1, sizeof(*b));
     b->seed = 3;
-    assert_int_equal(ki_engine_task_new(l->engine, go_on, b, &b->task, error), 0);
+    assert_int_equal(ki_engine_task_new(l->engine, resume, b, &b->task, error), 0);
     *ret_source = (ki_source){
         .list = busy_list,
         .watch = busy_watch,
@@ -547,7 +551,7 @@ static void *stop_it(void *user)
     return NULL;
 }
 
-/* Starting and stopping at the same time; the last reference is let go of anywhere. */
+/* Starting and stopping at the same time; the last reference is dropped anywhere. */
 static void starting_stopping_and_letting_go_may_meet(void **state)
 {
     (void)state;
@@ -578,7 +582,7 @@ static void starting_stopping_and_letting_go_may_meet(void **state)
     test_alloc_done(&alloc);
 }
 
-/* ---- who waits is woken ---- */
+/* ---- waiters are woken ---- */
 
 typedef struct waiter {
     ki_informer *informer;
@@ -606,7 +610,7 @@ static int end_waiting(waiter *w)
     return w->result;
 }
 
-static void who_waits_is_woken_by_whatever_ends_the_wait(void **state)
+static void waiters_are_woken_by_whatever_ends_the_wait(void **state)
 {
     (void)state;
     waiter w;
@@ -702,7 +706,7 @@ int main(void)
         cmocka_unit_test(handlers_come_go_and_wait_on_many_threads),
         cmocka_unit_test(it_may_be_stopped_at_any_moment),
         cmocka_unit_test(starting_stopping_and_letting_go_may_meet),
-        cmocka_unit_test(who_waits_is_woken_by_whatever_ends_the_wait),
+        cmocka_unit_test(waiters_are_woken_by_whatever_ends_the_wait),
         cmocka_unit_test(a_factory_serves_many_threads),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
