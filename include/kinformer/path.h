@@ -7,6 +7,7 @@
  *   .spec.containers[1:3]             [from:to:step], each optional; from the end if negative;
  *                                     clipped to the list
  *   .spec.containers[*].name          the elements of a list or the members of a map; also .*
+ *   .spec.containers->name            the same, as C reaches it: for KI_PATHS() of view.h
  *   .metadata['name','uid']  [0,2]    a union: one after the other, in the order written
  *   ..image   ..*   ..[0]             in the value itself and in all values below it
  *   .status.conditions[?(@.type=="Ready")].status

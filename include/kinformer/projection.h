@@ -7,9 +7,10 @@
  *
  *   options.drop = KI_DROP_USUAL ", .spec.volumes";       (or: everything except these)
  *
- * Both are lists of paths, separated by commas: names (.a.b, .a['b.c/d']) and [*], every element of
- * a list or member of a map; nothing else of path.h. A path includes everything below it. `keep`
- * NULL or "" keeps everything; `drop` overrides `keep`.
+ * Both are lists of paths, separated by commas: names (.a.b, .a['b.c/d']) and [*] or ->, every
+ * element of a list or member of a map; nothing else of path.h. A path includes everything below
+ * it. `keep` NULL or "" keeps everything; `drop` overrides `keep`. KI_PATHS() of view.h makes lists
+ * that the compiler checks.
  *
  * Always kept: kind, apiVersion, and metadata.name, .namespace, .uid, .resourceVersion and
  * .generation. Kept unless dropped by name: metadata.creationTimestamp, .deletionTimestamp,

@@ -628,13 +628,14 @@ KI_VIEW_MAP(ki_text_map)
 
 /** A path as text, for ki_path_compile(), ki_object_at() and the like, of which the compiler checks
  *  that it leads to a field of the kind: KI_PATH(core_v1, Pod, spec.containers[0].image). A
- *  constant expression. Fields below keys of maps cannot be checked, nor types inside themselves.
- */
+ *  constant expression. [*] is not one of C: spec.containers->image is the same as
+ *  spec.containers[*].image, and checked. Fields below keys of maps cannot be checked, nor types
+ *  inside themselves. These macros are for C only. */
 #define KI_PATH(group_version, Kind, path) \
     (#path + 0 * sizeof(ki_paths_##group_version##_##Kind.path))
 
 /** Likewise up to 12 paths, separated by commas, for `keep` and `drop` of informers:
- *  KI_PATHS(core_v1, Pod, spec.nodeName, status.phase). */
+ *  KI_PATHS(core_v1, Pod, spec.nodeName, status.containerStatuses->ready). */
 #define KI_PATHS(group_version, Kind, ...) \
     (#__VA_ARGS__ + 0 * sizeof(KI_PATHS_OF(ki_paths_##group_version##_##Kind, __VA_ARGS__)))
 

@@ -15,7 +15,8 @@
  * For each field `f` of a type `T`, with `at` a T_edit:
  *   T_set_f(at, value)    sets it. Strings and quantities are C strings, bytes ki_str; messages,
  *                         lists and maps are copies of views, in either encoding. Booleans are
- *                         int, to which C converts no string
+ *                         int, to which C converts no string. Times are written as Go writes them:
+ *                         in UTC and whole seconds, in microseconds only for the type MicroTime
  *   T_copy_f(at, text)    of strings and quantities: sets it to what a view has
  *   T_set_f_json(at, json)  of fields that are any JSON: sets it to JSON text
  *   T_edit_f(at)          of messages, lists and maps: its place, created empty if it is missing

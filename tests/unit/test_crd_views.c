@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Every accessor of the headers that gen-views writes for the definitions of tests/data/crds,
- * against what paths read, on random objects that are valid by their schemas. The headers are
- * generated while the tests are built. */
+/* Every accessor and every setter of the headers that gen-views writes for the definitions of
+ * tests/data/crds, against what paths read, on random objects that are valid by their schemas. The
+ * headers are generated while the tests are built. */
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -11,26 +11,58 @@
 #include "crd_headers.h"
 
 #define VIEW_HEADERS "crd_headers.h"
+#include "support/edit_checks.h"
+#include "support/test.h"
 #include "support/view_checks.h"
 
-/* Its fields are checked by test_view_golden. */
+/* Its fields are checked by test_view_golden and test_view_edit_golden. */
 static void check_ki_meta_v1_ObjectMeta(const view_check *check, ki_meta_v1_ObjectMeta view)
 {
     view_check_value(check, &view.value);
 }
+static void edit_ki_meta_v1_ObjectMeta(edit_walk *walk, const ki_value *from,
+                                       ki_meta_v1_ObjectMeta_edit at)
+{
+    char name[4096];
+    ki_value_iter iter = {0};
+    ki_value key;
+    ki_value value;
+    assert_int_equal(ki_value_iter_begin(from, &iter), 0);
+    while (edit_next(&iter, &key, &value)) {
+        assert_true(edit_read_key(&key, name));
+        ki_place_set_value(at.place, name, value);
+        walk->writes++;
+    }
+}
 
 #include "apiserver/validate/crd_schema.h"
 #include "support/every_accessor.h"
+#include "support/every_setter.h"
+#include "support/same_value.h"
 #include "support/schema_random.h"
 
-enum { OBJECTS = 400, FILE_MAX = 1 << 20 };
+enum { OBJECTS = 400, SETTERS_EACH = 4, FILE_MAX = 1 << 20 };
 
 typedef struct totals {
     view_walk walk;
+    edit_walk writes;
     size_t definitions;
     size_t kinds;
     size_t objects;
 } totals;
+
+/* An object with every field set must be the same, by path and by view. */
+static void check_setters(totals *all, const view_kind *views, const edit_kind *setters,
+                          const ki_object *object)
+{
+    edit_walk *writes = &all->writes;
+    for (writes->mode = BUILD; writes->mode <= IN_PLACE; writes->mode++) {
+        view_walk again = {0};
+        ki_object *made = edit_check_object(writes, setters, object, object);
+        views->check(&again, made, made);
+        (void)ki_object_unref(made);
+    }
+}
 
 static void check_version(ki_object *definition, const ki_value *version, totals *all)
 {
@@ -51,10 +83,15 @@ static void check_version(ki_object *definition, const ki_value *version, totals
         fail_msg("no view of %s %s", api_version, kind);
         return;
     }
+    const edit_kind *setters = edit_kind_of(edit_kinds, sizeof(edit_kinds) / sizeof(edit_kinds[0]),
+                                            ki_str_from(api_version), ki_str_from(kind));
     assert_int_equal(ki__structural_new(definition, &schema, NULL, &structural), 0);
     for (int i = 0; i < OBJECTS; i++) {
         ki_object *object = schema_random_object(structural, api_version, kind, &state);
         views->check(&all->walk, object, object);
+        if (i % SETTERS_EACH == 0) {
+            check_setters(all, views, setters, object);
+        }
         ki_object_unref(object);
     }
     ki__structural_free(structural);
@@ -102,10 +139,11 @@ static void check_file(const char *path, totals *all)
     ki_buf_done(&json);
 }
 
-static void every_accessor_reads_what_its_path_reads(void **state)
+static void accessors_and_setters_agree_with_paths(void **state)
 {
     (void)state;
-    totals all = {0};
+    totals all = {.writes.is_by_meaning = true};
+    ki_buf_init(&all.writes.text, NULL, SAME_TEXT_MAX);
     struct dirent **entries;
     int count = scandir(TEST_DATA_DIR "/crds", &entries, NULL, alphasort);
     assert_true(count > 0);
@@ -122,9 +160,14 @@ static void every_accessor_reads_what_its_path_reads(void **state)
                   "fields\n",
                   all.definitions, all.kinds, all.objects, all.walk.fields, all.walk.reads,
                   all.walk.absent);
+    print_message("%zu fields set, %zu writes, %zu by key\n", all.writes.fields, all.writes.writes,
+                  all.writes.keys);
     assert_true(all.definitions >= 30);
     assert_int_equal(all.kinds, sizeof(view_kinds) / sizeof(view_kinds[0]));
     assert_int_equal(all.walk.fields, view_field_count); /* each was there once, or more often */
+    assert_int_equal(all.writes.fields, edit_field_count);
+    assert_true(all.writes.keys > 1000);
+    ki_buf_done(&all.writes.text);
 }
 
 /* ---- what the checks above do not use ---- */
@@ -176,7 +219,7 @@ static void objects_of_other_kinds_have_no_view(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_accessor_reads_what_its_path_reads),
+        cmocka_unit_test(accessors_and_setters_agree_with_paths),
         cmocka_unit_test(constants_and_paths_are_those_of_the_schema),
         cmocka_unit_test(absent_fields_have_the_defaults_of_the_schema),
         cmocka_unit_test(objects_of_other_kinds_have_no_view),

@@ -178,6 +178,29 @@ static void everything_in_lists_and_maps(void **state)
     TEST_PATH_CASES(letters, cases);
 }
 
+static void arrows_are_the_elements_of_lists(void **state)
+{
+    (void)state;
+    static const char json[] =
+        "{\"l\":[{\"m\":[{\"n\":1},{\"n\":2}],\"a-b\":3},{\"m\":[{\"n\":4}]}],"
+        "\"a-\":{\"x\":5},\"m\":{\"k\":{\"n\":6}}}";
+    static const test_path_case cases[] = {
+        {".l->m->n", "1 2 4"},
+        {"l->m[0].n", "1 4"},
+        {"{$.l->a-b}", "3"},
+        {".m->n", "6"},
+        {"..m->n", "6 1 2 4"},
+        {".l->x", ""},
+        {".a-.x", "5"},
+        {".l->m->*", "1 2 4"},
+        {"l->m", "[{\"n\":1},{\"n\":2}] [{\"n\":4}]"},
+        {".l[?(@.a-b>2)].a-b", "3"},
+    };
+    TEST_PATH_CASES(json, cases);
+    ki_path *long_one = test_path("a->a->a->a->a->a->a->a->a->a->a->a->a->a->a->a");
+    ki_path_unref(long_one);
+}
+
 static void unions_in_the_order_they_are_written(void **state)
 {
     (void)state;
@@ -518,6 +541,7 @@ int main(void)
         cmocka_unit_test(names_with_every_sort_of_character),
         cmocka_unit_test(indexes_and_slices),
         cmocka_unit_test(everything_in_lists_and_maps),
+        cmocka_unit_test(arrows_are_the_elements_of_lists),
         cmocka_unit_test(unions_in_the_order_they_are_written),
         cmocka_unit_test(descents_give_a_value_before_what_is_in_it),
         cmocka_unit_test(what_kubectl_prints),

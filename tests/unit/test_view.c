@@ -280,6 +280,7 @@ static const char *const paths[] = {
     KI_PATH(core_v1, Pod, spec.containers[0].ports[0].containerPort),
     KI_PATH(apps_v1, Deployment, spec.template.metadata.labels),
     KI_PATH(networking_v1, Ingress, spec.rules[0].http.paths[0].path),
+    KI_PATH(networking_v1, Ingress, spec.rules->http.paths->path),
 };
 
 static void paths_are_text(void **state)
@@ -287,7 +288,8 @@ static void paths_are_text(void **state)
     (void)state;
     static const char *const texts[] = {
         "spec.nodeName", "spec.containers[0].ports[0].containerPort",
-        "spec.template.metadata.labels", "spec.rules[0].http.paths[0].path"};
+        "spec.template.metadata.labels", "spec.rules[0].http.paths[0].path",
+        "spec.rules->http.paths->path"};
     for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++) {
         ki_path *path = NULL;
         assert_string_equal(paths[i], texts[i]);
@@ -301,10 +303,10 @@ static void paths_serve_projections_indexes_and_selectors(void **state)
 {
     (void)state;
     static const char *const keep =
-        KI_PATHS(core_v1, Pod, spec.nodeName, status.phase, metadata.annotations);
+        KI_PATHS(core_v1, Pod, spec.nodeName, status.phase, spec.containers->image);
     static const char *const field =
         KI_FIELD(core_v1, Pod, spec.nodeName, "=n,status.phase!=Failed");
-    assert_string_equal(keep, "spec.nodeName, status.phase, metadata.annotations");
+    assert_string_equal(keep, "spec.nodeName, status.phase, spec.containers->image");
     assert_string_equal(KI_PATHS(core_v1, Pod, spec.nodeName), "spec.nodeName");
     ki_projection *projection = NULL;
     ki_field_selector *selector = NULL;
@@ -316,7 +318,8 @@ static void paths_serve_projections_indexes_and_selectors(void **state)
     assert_int_equal(ki_index_by_path("node", path, NULL, &index), 0);
 
     const char *text = "{\"apiVersion\":\"v1\",\"kind\":\"Pod\",\"spec\":{\"nodeName\":\"n\","
-                       "\"hostNetwork\":true},\"status\":{\"phase\":\"Running\"}}";
+                       "\"hostNetwork\":true,\"containers\":[{\"name\":\"a\",\"image\":\"i\"}]},"
+                       "\"status\":{\"phase\":\"Running\"}}";
     const ki_object_options options = {.size = sizeof(options), .projection = projection};
     ki_object *pod = NULL;
     ki_value value;
@@ -324,6 +327,10 @@ static void paths_serve_projections_indexes_and_selectors(void **state)
     ki_core_v1_PodSpec spec = ki_core_v1_Pod_spec(ki_core_v1_Pod_of(pod));
     check_text(ki_core_v1_PodSpec_nodeName(spec), "n");
     assert_int_equal(ki_core_v1_PodSpec_get_hostNetwork(spec, &value), KI_ERR_NOT_KEPT);
+    ki_core_v1_Container first =
+        ki_core_v1_Container_list_at(ki_core_v1_PodSpec_containers(spec), 0);
+    check_text(ki_core_v1_Container_image(first), "i");
+    assert_int_equal(ki_core_v1_Container_get_name(first, &value), KI_ERR_NOT_KEPT);
     assert_true(ki_field_selector_matches(selector, pod));
     ki_index_done(&index);
     ki_path_unref(path);

@@ -11,13 +11,13 @@
 
 /* Upper bound for the steps of `text`: each starts with a dot or a bracket, except possibly the
  * first; a comma adds a member and perhaps the union around it; [key=value] is a filter with a step
- * in it. */
+ * in it; -> is [*] and a dot. */
 static uint8_t steps_at_most(ki_str text)
 {
     size_t count = 1;
     for (size_t i = 0; i < text.len; i++) {
         char c = text.ptr[i];
-        count += c == '.' || c == '[' || c == '=' ? 1 : c == ',' ? 2 : 0;
+        count += c == '.' || c == '[' || c == '=' ? 1 : c == ',' || c == '>' ? 2 : 0;
     }
     return (uint8_t)(count < KI__PATH_STEPS_MAX ? count : KI__PATH_STEPS_MAX);
 }

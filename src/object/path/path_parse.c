@@ -417,6 +417,32 @@ static int parse_start(ki__path_parser *parser, bool braced)
     return c == '*' || !ends_name(c) ? parse_field(parser) : 0;
 }
 
+/* Whether "->" is here, of which the dash was parsed as the end of a name. Not in filters, where it
+ * could be a comparison. */
+static bool at_arrow(const ki__path_parser *parser)
+{
+    const char *p = parser->path->text.ptr + parser->at;
+    size_t count = parser->path->step_count;
+    return *p == '>' && parser->at >= 2 && p[-1] == '-' && p[-2] != '\\' && count != 0 &&
+           parser->path->steps[count - 1].kind == KI__PATH_FIELD &&
+           parser->path->steps[count - 1].name.len > 1;
+}
+
+/* The elements of a list as C reaches them: list->name is list[*].name, and a C expression, which
+ * KI_PATHS() lets the compiler check. */
+static int parse_arrow(ki__path_parser *parser)
+{
+    ki__path_step *all;
+    parser->path->steps[parser->path->step_count - 1].name.len--;
+    parser->at++;
+    int r = ki__path_add_step(parser, KI__PATH_ALL, &all);
+    if (r < 0) {
+        return r;
+    }
+    ki__path_link(parser, all);
+    return parse_field(parser);
+}
+
 /* Dots, brackets and filters up to the end or a closing brace. */
 static int parse_steps(ki__path_parser *parser)
 {
@@ -432,6 +458,8 @@ static int parse_steps(ki__path_parser *parser)
             r = ki__path_parse_keyed(parser);
         } else if (c == '.' || c == '[') {
             r = ki__path_parse_step(parser);
+        } else if (at_arrow(parser)) {
+            r = parse_arrow(parser);
         } else if (strchr(parser->path->text.ptr + parser->at, '{') != NULL) {
             r = template_error(parser, parser->at);
         } else {
