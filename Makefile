@@ -52,7 +52,7 @@ demo: ## install missing packages, build, and run the demo; DEMO="--seconds 60" 
 TESTS ?=
 
 test-e2e: ## end-to-end tests on a real API server; TESTS="words in names of tests"
-	@tools/setup test
+	@tools/setup test browser
 	@tools/run-e2e $(if $(CI),--rerun) $(TESTS)
 
 oracle: ## kinformer and client-go on a real API server, under faults; MINUTES=10

@@ -85,7 +85,7 @@ KI__SHARED const ki_random *ki__engine_entropy(const ki_engine *engine);
 ki__pool *ki__engine_pool(const ki_engine *engine); /* NULL if it cannot start threads */
 ki__list *ki__engine_members(ki_engine *engine);    /* for metrics and checks */
 const ki_log *ki__engine_log(const ki_engine *engine);
-uint64_t ki__engine_now(const ki_engine *engine); /* monotonic */
+KI__SHARED uint64_t ki__engine_now(const ki_engine *engine); /* monotonic */
 
 /** How long the first timer is overdue: the engine is not run, or a callback does not return. */
 uint64_t ki__engine_overdue(ki_engine *engine);

@@ -51,6 +51,7 @@ enum {
     KI__FIRST_SIZE_ki_log = 32,
     KI__FIRST_SIZE_ki_log_record = 48,
     KI__FIRST_SIZE_ki_loop_options = 80,
+    KI__FIRST_SIZE_ki_monitor_server_options = 104,
     KI__FIRST_SIZE_ki_object_options = 56,
     KI__FIRST_SIZE_ki_owner = 80,
     KI__FIRST_SIZE_ki_pager_options = 72,

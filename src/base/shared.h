@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Functions and tables used by both libraries: libkinformer exports them to libkinformer-apiserver
- * under a symbol version of their own, see src/libkinformer_private.map. */
+/* Functions and tables used by all libraries: libkinformer exports them to libkinformer-apiserver
+ * and libkinformer-http under a symbol version of their own, see src/libkinformer_private.map. */
 #ifndef KI_BASE_SHARED_H
 #define KI_BASE_SHARED_H
 

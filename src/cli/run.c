@@ -9,6 +9,7 @@
 #include <sys/wait.h>
 
 #include <kinformer/encoding.h>
+#include <kinformer/metrics.h>
 #include <kinformer/path.h>
 #include <kinformer/rate_limiter.h>
 #include <kinformer/store.h>
@@ -42,6 +43,7 @@ typedef struct run_options {
     bool once;
     bool quiet;
     const char *stats;
+    cli_serve_options serve;
 } run_options;
 
 #define AT(member) offsetof(run_options, member)
@@ -59,6 +61,7 @@ static const cli_option options[] = {
     {"once", 0, CLI_ARG_FLAG, AT(once), NULL, "exit when the initial objects are processed"},
     {"quiet", 'q', CLI_ARG_FLAG, AT(quiet), NULL, "do not report failed runs"},
     CLI_STATS_OPTION(run_options, stats),
+    CLI_SERVE_OPTIONS(run_options, serve),
 };
 
 struct running;
@@ -469,9 +472,14 @@ static void wind_down(running *r)
 static int make_queue(running *r, ki_error *error)
 {
     ki_workqueue_options wanted = KI_OPTIONS_INIT(ki_workqueue_options);
+    wanted.name = "run";
     wanted.clock = ki_clock_system();
     wanted.random = ki_random_system();
-    return ki_workqueue_new(&wanted, &r->queue, error);
+    int made = ki_workqueue_new(&wanted, &r->queue, error);
+    if (made == 0 && r->options->serve.listen != NULL) {
+        made = ki_client_monitor_queue(r->session.client, r->queue, error);
+    }
+    return made;
 }
 
 static void make_workers(running *r)
@@ -499,6 +507,7 @@ static int control(running *r, cli_call *call)
     }
     session->targets[0].user = r;
     session->resync_ms = r->options->resync_ms;
+    session->serve = &r->options->serve;
     session->events.on_round = on_round;
     session->events.on_child = on_child;
     session->events.user = r;

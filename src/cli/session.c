@@ -361,6 +361,7 @@ int cli_session_start(cli_session *s, const ki_handler *handler,
     } else {
         r = ki_client_factory(s->client, &options, &s->factory, error);
     }
+    r = r < 0 ? r : cli_serve(s->serve, s->client, &s->monitor, error);
     for (size_t i = 0; r == 0 && i < s->target_count; i++) {
         r = start_target(s, &s->targets[i], handler, error);
     }
@@ -454,6 +455,8 @@ void cli_session_close(cli_session *s)
     free(s->failure_text);
     s->failure_text = NULL;
     cli_follow_stop(s);
+    cli_serve_end(s->monitor);
+    s->monitor = NULL;
     if (s->factory != NULL) {
         stop_informers(s);
     }

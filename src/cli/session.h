@@ -13,6 +13,7 @@
 #include "cli/args.h"
 #include "cli/command_loop.h"
 #include "cli/flags.h"
+#include "cli/serve.h"
 
 enum { CLI_TARGETS_MAX = 64 };
 
@@ -58,6 +59,7 @@ struct cli_session {
     ki_loop *loop;
     ki_client *client;
     ki_factory *factory;
+    ki_monitor_server *monitor; /* NULL: nothing is served */
     cli_loop events;
     ki_discovery *discovery;
     cli_target targets[CLI_TARGETS_MAX];
@@ -72,9 +74,10 @@ struct cli_session {
     void (*on_synced)(cli_target *target);
 
     /* Optional settings, before the start. */
-    bool stays;         /* keep running if the server rejects the first list */
-    uint32_t resync_ms; /* resync period of handlers; 0: none */
-    uint32_t page_size; /* list page size; 0: the library's default */
+    bool stays;                     /* keep running if the server rejects the first list */
+    const cli_serve_options *serve; /* NULL: nothing is served */
+    uint32_t resync_ms;             /* resync period of handlers; 0: none */
+    uint32_t page_size;             /* list page size; 0: the library's default */
     int (*prepare)(cli_target *target,
                    ki_error *error); /* called for its informer before the start */
     /** Creates the source of a target; NULL: objects from the server. */

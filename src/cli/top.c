@@ -22,6 +22,7 @@
 typedef struct top_options {
     uint32_t interval_ms;
     uint32_t count;
+    cli_serve_options serve;
 } top_options;
 
 #define AT(member) offsetof(top_options, member)
@@ -30,6 +31,7 @@ static const cli_option options[] = {
     {"interval", 'i', CLI_ARG_DURATION, AT(interval_ms), "DURATION",
      "refresh interval; default 1s"},
     {"count", 'c', CLI_ARG_NUMBER, AT(count), "N", "exit after N refreshes; 0: never"},
+    CLI_SERVE_OPTIONS(top_options, serve),
 };
 
 typedef struct topping {
@@ -214,6 +216,7 @@ static int top(topping *t, cli_call *call)
         session->targets[i].user = t;
     }
     session->stays = true;
+    session->serve = &t->options->serve;
     session->events.tick_ms = t->options->interval_ms != 0 ? t->options->interval_ms : 1000;
     session->events.on_tick = on_tick;
     session->events.user = t;

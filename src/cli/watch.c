@@ -24,6 +24,7 @@ typedef struct watch_options {
     bool no_headers;
     bool raw;
     const char *stats;
+    cli_serve_options serve;
 } watch_options;
 
 #define AT(member) offsetof(watch_options, member)
@@ -36,6 +37,7 @@ static const cli_option options[] = {
     {"no-headers", 0, CLI_ARG_FLAG, AT(no_headers), NULL, "no header line"},
     {"raw", 0, CLI_ARG_FLAG, AT(raw), NULL, "jsonpath: do not escape control characters"},
     CLI_STATS_OPTION(watch_options, stats),
+    CLI_SERVE_OPTIONS(watch_options, serve),
 };
 
 typedef struct watching {
@@ -331,6 +333,7 @@ static int watch(watching *w, cli_call *call)
         session->targets[i].user = w;
         widen(w, ki_resource_kind(session->targets[i].resource));
     }
+    session->serve = &w->options->serve;
     session->events.on_round = on_round;
     session->events.on_tick = on_tick;
     session->events.user = w;
@@ -381,7 +384,8 @@ const cli_command cli_command_watch = {
         "  kinformer watch pods,svc deployments.apps -A -l app=web\n"
         "  kinformer watch pods -o json | jq -c '[.type, .object.metadata.name]'\n"
         "  kinformer watch nodes -o custom-columns=NAME:.metadata.name,CPU:.status.capacity.cpu\n"
-        "  kinformer watch pods -A -o none --until-synced --stats\n",
+        "  kinformer watch pods -A -o none --until-synced --stats\n"
+        "  kinformer watch pods,deploy -A -o none --listen 127.0.0.1:8080\n",
     .options = options,
     .option_count = sizeof(options) / sizeof(options[0]),
     .options_size = sizeof(watch_options),

@@ -36,7 +36,7 @@ KI__SHARED void ki__watch_remove(ki__watch *watch);
  *  directly if this thread runs the loop or no thread does, also if the loop was stopped; otherwise
  *  on the thread that runs it. Any thread; the caller holds a reference to the loop, and no lock
  *  that anything on the loop may take. No effect in a child of fork(). */
-void ki__loop_call(ki_loop *loop, void (*run)(void *arg), void *arg);
+KI__SHARED void ki__loop_call(ki_loop *loop, void (*run)(void *arg), void *arg);
 /** Like ki__loop_call() if no thread runs the loop at the moment; otherwise does nothing and
  *  returns false. Returns true in a child of fork(), where there is nothing to do. `run` must not
  *  call callbacks of the program and must not block: ki_loop_stop() waits for it. */

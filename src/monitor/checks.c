@@ -132,9 +132,8 @@ static uint64_t least(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
-/* Time since the last data. Sources that never report bytes are not required to send anything
- * regularly. */
-static uint64_t silent_ms(const ki_health *h)
+/* Sources that never report bytes are not required to send anything regularly. */
+uint64_t ki__health_silent_ms(const ki_health *h)
 {
     if (h->since_byte_ms == UINT64_MAX) {
         return h->failing_ms;
@@ -161,7 +160,7 @@ static void check_informer(checking *c, const ki__informer_row *row)
 {
     const char *name = ki_informer_name(row->informer);
     const ki_health *h = &row->health;
-    uint64_t ms = silent_ms(h);
+    uint64_t ms = ki__health_silent_ms(h);
     if (h->state == KI_REFLECTOR_NEW) {
         fail(c, "informer", name, "");
         ki__out_text(&c->report, "not started\n");

@@ -7,10 +7,14 @@
 #include "monitor/gathered.h"
 
 /** Copies the options, with defaults in place of zeros. */
-int ki__check_options(const ki_check_options *options, ki_check_options *ret_options,
-                      ki_error *error);
+KI__SHARED int ki__check_options(const ki_check_options *options, ki_check_options *ret_options,
+                                 ki_error *error);
 /** ki_client_check_ready() or ki_client_check_live() of what was gathered. `report` may be NULL; it
  *  is restored after an error. */
-int ki__check(const ki__gathered *g, const ki_check_options *options, bool ready, ki_buf *report);
+KI__SHARED int ki__check(const ki__gathered *g, const ki_check_options *options, bool ready,
+                         ki_buf *report);
+
+/** Time since the last data from the source. */
+KI__SHARED uint64_t ki__health_silent_ms(const ki_health *health);
 
 #endif

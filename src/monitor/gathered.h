@@ -6,6 +6,7 @@
 #include <kinformer/buf.h>
 #include <kinformer/client.h>
 
+#include "base/shared.h"
 #include "cache/informer/informer.h"
 #include "controller/controller.h"
 #include "object/edit/json_out.h"
@@ -68,8 +69,8 @@ typedef struct ki__gathered {
 } ki__gathered;
 
 /** On success, release with ki__gathered_done(). -ENOMEM. */
-int ki__gather(ki_client *client, ki__gathered *ret_gathered);
-void ki__gathered_done(ki__gathered *gathered);
+KI__SHARED int ki__gather(ki_client *client, ki__gathered *ret_gathered);
+KI__SHARED void ki__gathered_done(ki__gathered *gathered);
 
 static inline ki_str ki__labels_text(const ki__gathered *gathered, const ki__labels *labels)
 {
@@ -77,8 +78,8 @@ static inline ki_str ki__labels_text(const ki__gathered *gathered, const ki__lab
 }
 
 /** Names in metrics and reports. */
-const char *ki__controller_name(const ki_controller *controller);
-const char *ki__handler_name(const ki__handler_row *row);
+KI__SHARED const char *ki__controller_name(const ki_controller *controller);
+KI__SHARED const char *ki__handler_name(const ki__handler_row *row);
 
 /** Appends the value of a label, escaped; bytes that are not UTF-8 become U+FFFD. */
 void ki__label_value(ki__out *out, const char *text);

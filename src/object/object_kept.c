@@ -86,7 +86,7 @@ static bool is_same_json(const ki_object *a, const ki_object *b)
 typedef struct split {
     ki_str before;
     ki_str after;
-    ki_str payload; /* empty if there is no such field */
+    ki_str payload; /* empty if the field is absent */
 } split;
 
 static split split_at(ki_str message, uint32_t number)

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The value API: checks types and dispatches to the table of the value's encoding. Values of
  * partial objects have a node of the projection (`kept`), which decides what of them can be read; a
- * value of KI_TYPE_NONE with the node ki__keep_none stands for a field that was not kept. */
+ * value of KI_TYPE_NONE with the node ki__keep_none means a field that was not kept. */
 #include "object/value.h"
 
 #include <kinformer/buf.h>

@@ -141,7 +141,7 @@ static int keep_rest(ki__watch_decoder *decoder, const ki__piece *piece, ki_erro
 }
 
 /* Number of bytes that the current event may still use. */
-static size_t room_for_event(const ki__watch_decoder *decoder, size_t len)
+static size_t space_for_event(const ki__watch_decoder *decoder, size_t len)
 {
     uint64_t used = decoder->inside ? decoder->json.offset - decoder->event_start : 0;
     uint64_t room = decoder->intake.options.max_bytes - used;
@@ -157,7 +157,7 @@ int ki__watch_json_feed(ki__watch_decoder *decoder, const char *bytes, size_t le
         ki__piece piece = {bytes + taken, decoder->json.offset};
         ki__json_event event;
         size_t count;
-        r = ki__json_stream_feed(&decoder->json, piece.bytes, room_for_event(decoder, len - taken),
+        r = ki__json_stream_feed(&decoder->json, piece.bytes, space_for_event(decoder, len - taken),
                                  &count, &event, error);
         taken += count;
         if (r == 0) {

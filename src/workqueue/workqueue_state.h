@@ -26,6 +26,7 @@
 #include "base/list.h"
 #include "base/members.h"
 #include "base/refs.h"
+#include "base/shared.h"
 #include "base/sync.h"
 
 typedef enum ki__work_state {
@@ -167,7 +168,7 @@ static inline bool ki__workqueue_step(ki_workqueue *queue, ki__work_entry *entry
 int ki__workqueue_add(ki_workqueue *queue, ki_str key, bool is_retry);
 
 /** Number of keys that could not be added: out of memory, or queue full. Takes the lock. */
-uint64_t ki__workqueue_failed_adds(ki_workqueue *queue);
+KI__SHARED uint64_t ki__workqueue_failed_adds(ki_workqueue *queue);
 
 static inline uint64_t ki__workqueue_now(const ki_workqueue *queue)
 {
@@ -192,6 +193,9 @@ void ki__workqueue_drop_delayed(ki_workqueue *queue);
 /* workqueue_stats.c */
 
 void ki__durations_observe(ki_durations *durations, uint64_t from_ns, uint64_t to_ns);
+/** Copies the key that has been processed longest, "" if none is, to `text` of `size` bytes (not
+ *  0); a longer key is truncated. Takes the lock. */
+KI__SHARED void ki__workqueue_longest_running(ki_workqueue *queue, char *text, size_t size);
 /** Enables measuring of times, also for keys that are queued or processed. Takes the lock. */
 void ki__workqueue_measure(ki_workqueue *queue);
 

@@ -43,6 +43,20 @@ static void running(const ki_workqueue *queue, uint64_t now_ns, ki_workqueue_sta
         to_ms(now_ns > oldest->started_ns ? now_ns - oldest->started_ns : 0);
 }
 
+void ki__workqueue_longest_running(ki_workqueue *queue, char *text, size_t size)
+{
+    size_t len = 0;
+    ki__mutex_lock(&queue->lock);
+    const ki__list *first = queue->processing.next;
+    if (first != &queue->processing) {
+        const ki__work_entry *entry = KI__CONTAINER_OF(first, const ki__work_entry, link);
+        len = entry->len < size ? entry->len : size - 1;
+        memcpy(text, entry->bytes, len);
+    }
+    ki__mutex_unlock(&queue->lock);
+    text[len] = '\0';
+}
+
 void ki__workqueue_measure(ki_workqueue *queue)
 {
     ki__mutex_lock(&queue->lock);

@@ -35,6 +35,7 @@
 #include <kinformer/loop.h>
 #include <kinformer/merge.h>
 #include <kinformer/metrics.h>
+#include <kinformer/monitor_server.h>
 #include <kinformer/object.h>
 #include <kinformer/parts/columns.h>
 #include <kinformer/parts/engine.h>
@@ -143,6 +144,7 @@ SIZED(ki_log, 32, user, 24)
 FIXED(ki_log_field, 24, value, 8)
 SIZED(ki_log_record, 48, field_count, 40)
 SIZED(ki_loop_options, 80, handler_threads, 76)
+SIZED(ki_monitor_server_options, 104, idle_timeout_ms, 96)
 SIZED(ki_object_options, 56, projection, 48)
 SIZED(ki_owner, 80, controller, 72)
 SIZED(ki_pager_options, 72, max_objects, 64)

@@ -69,7 +69,7 @@ static void *resize(void *block, size_t size, void *user)
     return realloc(block, size);
 }
 
-static void give_back(void *block, void *user)
+static void release_block(void *block, void *user)
 {
     --*(size_t *)user;
     free(block);
@@ -135,7 +135,7 @@ static void begin(world *w, bool sized)
     w->alloc = (ki_alloc){.size = sized ? sizeof(ki_alloc) : 0,
                           .alloc = take,
                           .realloc = resize,
-                          .free = give_back,
+                          .free = release_block,
                           .user = &w->blocks};
     w->clock = (ki_clock){.size = sized ? sizeof(ki_clock) : 0,
                           .monotonic_ns = monotonic_ns,

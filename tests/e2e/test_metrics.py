@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """Prometheus reads the metrics of a client of a real server, in both formats, and promtool's rules
-find nothing to complain of."""
+find nothing to complain of. It reads the alerts and the dashboard of contrib/ as well."""
+import json
 import os
+import re
 import subprocess
 import unittest
 
@@ -10,7 +12,10 @@ import objects
 from cluster import ROOT, Cluster
 
 SECONDS = 120
-TYPES = {"prometheus": "text/plain; version=0.0.4; charset=utf-8",
+RULES = ROOT / "contrib" / "alerts.yaml"
+DASHBOARD = ROOT / "contrib" / "grafana-dashboard.json"
+TYPES = {"rules": "rules", "promql": "promql",
+         "prometheus": "text/plain; version=0.0.4; charset=utf-8",
          "openmetrics": "application/openmetrics-text; version=1.0.0; charset=utf-8"}
 FAMILIES_MIN = 55
 
@@ -30,11 +35,32 @@ class Judge(unittest.TestCase):
                 ("prometheus", "# HELP x X.\n# TYPE x counter\nx 1\n", "_total"),
                 ("prometheus", 'x{a="b} 1\n', "expfmt"),
                 ("prometheus", "# HELP x X.\n# TYPE x gauge\nx 1\nx 2\n", "twice"),
+                ("promql", "sum by (name) (rate(x[5m])\n", "parse error"),
+                ("promql", "rate(x)\n", "expected type range vector"),
+                ("rules", "groups: [{name: g, rules: [{alert: A, expr: 'x >'}]}]\n", "parse"),
+                ("rules", "groups: [{name: g, rules: [{alert: A, expr: x, annotations: "
+                          "{summary: '{{ $labels.name '}}]}]\n", "template"),
                 ("openmetrics", "# TYPE x gauge\nx 1\n", "after 1 series"),  # without an end
                 ("openmetrics", "# TYPE x_total counter\nx_total 1\n# UNIT x s\n# EOF\n", "unit")):
             accepted, said = promcheck(text, kind)
             self.assertFalse(accepted, said)
             self.assertIn(complaint, said)
+
+
+class Contrib(unittest.TestCase):
+    def test_prometheus_reads_the_alerts(self):
+        accepted, said = promcheck(RULES.read_text(encoding="utf-8"), "rules")
+        self.assertTrue(accepted, said)
+        self.assertEqual(said, f"{RULES.read_text(encoding='utf-8').count('- alert: ')} rules, "
+                               "0 complaints\n")
+
+    def test_prometheus_reads_the_dashboard(self):
+        panels = json.loads(DASHBOARD.read_text(encoding="utf-8"))["panels"]
+        expressions = [re.sub(r"\$__(rate_interval|range)\b", "5m", target["expr"])
+                       for panel in panels for target in panel["targets"]]
+        self.assertGreaterEqual(len(expressions), len(panels))
+        accepted, said = promcheck("\n".join(expressions), "promql")
+        self.assertTrue(accepted, said)
 
 
 class Metrics(e2e.Case):
@@ -54,7 +80,7 @@ class Metrics(e2e.Case):
 
     def test_prometheus_reads_both_formats(self):
         counts = set()
-        for kind in TYPES:
+        for kind in ("prometheus", "openmetrics"):
             text = self.scrape(kind)
             accepted, said = promcheck(text, kind)
             self.assertTrue(accepted, f"{said}\n{text}")

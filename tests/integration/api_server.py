@@ -119,7 +119,7 @@ def chosen(store, group, resource, namespace, selector=""):
 
 
 def list_objects(request, store, where):
-    """Pages go on at a number: "<version>:<first>"."""
+    """A continue token is a number: "<version>:<first>"."""
     found = chosen(store, where[0], where[1], where[2], request.query.get("labelSelector", ""))
     version, first = str(store.version), 0
     if "continue" in request.query:
@@ -205,7 +205,7 @@ def handle(request, store):
     request.answer(body, "Content-Type: application/json", status=status)
 
 
-def told(request, answer):
+def answer_as_requested(request, answer):
     """Answers as a test wants it; False ends the connection."""
     time.sleep(answer.get("delay", 0))
     headers = {"Content-Type": "application/json", **answer.get("headers", {})}
@@ -246,7 +246,7 @@ def serve(sock, store):
                 answer = answers.pop(0) if answers else None
             if answer is None:
                 handle(request, store)
-            elif told(request, answer) is False:
+            elif answer_as_requested(request, answer) is False:
                 break
         sock.close()
     except OSError:

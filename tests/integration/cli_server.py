@@ -29,9 +29,9 @@ class Server:
     def __init__(self, folder):
         self.store = api_server.Store()
         self.cuts = 0
-        self.watches = 0  # that were told all that was there
+        self.watches = 0  # that received all current objects
         self.oldest = 0
-        self.late = False  # who asks for what is forgotten hears it in the stream, a moment later
+        self.late = False  # requests for expired history fail in the stream, a moment later
         self.refused = {}  # resource: (code, reason, message)
         self.groups = discovery_data.GROUPS
         self.list_failure = None  # as above, for lists of any resource
@@ -159,10 +159,10 @@ class Server:
         return True
 
     def discover(self, request):
-        told = discovery_data.legacy_paths(self.groups).get(request.path)
-        if told is None:
+        found = discovery_data.legacy_paths(self.groups).get(request.path)
+        if found is None:
             return False
-        request.answer(json.dumps(told).encode(), "Content-Type: application/json")
+        request.answer(json.dumps(found).encode(), "Content-Type: application/json")
         return True
 
     def watch(self, request, where):

@@ -102,7 +102,7 @@ def is_as_before(fd):
 
 
 def on_terminal(*words, until=b"\0", seconds=WAIT, columns=100, rows=24, signals=(15,)):
-    """Runs a command on a terminal of its own until it ends. Each time it has printed `until` anew
+    """Runs a command on a terminal of its own until it ends. Each time it has printed `until` again
     it gets the next of the signals; bytes are typed. What the terminal got, and the exit code."""
     pid, fd = pty.fork()
     if pid == 0:

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What an API server has, for tests of discovery: one table, told in the three forms that servers
+"""What an API server has, for tests of discovery: one table, in the three forms that servers
 speak. Run as a program it writes them to the files that the unit tests read.
 
 Usage: discovery_data.py <folder>
@@ -85,29 +85,29 @@ def kind_of(group, version, kind):
 
 def aggregated_resource(group, version, row):
     resource, singular, kind, namespaced, short, verbs, subresources = row
-    told = {"resource": resource, "responseKind": kind_of(group, version, kind),
+    document = {"resource": resource, "responseKind": kind_of(group, version, kind),
             "scope": "Namespaced" if namespaced else "Cluster", "singularResource": singular,
             "verbs": verbs.split()}
     if short:
-        told["shortNames"] = short.split()
+        document["shortNames"] = short.split()
     if subresources:
-        told["subresources"] = [
+        document["subresources"] = [
             {"subresource": name, "responseKind": kind_of(group, version, kind),
              "verbs": ["get", "patch", "update"]} for name in subresources.split()]
-    return told
+    return document
 
 
 def aggregated(groups, version="v2"):
     items = []
     for group, versions in groups.items():
-        told = [{"version": name, "freshness": "Stale"} if rows is None else
+        document = [{"version": name, "freshness": "Stale"} if rows is None else
                 {"version": name, "freshness": "Current",
                  "resources": [aggregated_resource(group, name, row) for row in rows]}
                 for name, rows in versions]
         metadata = {"creationTimestamp": None}
         if group:
             metadata["name"] = group
-        items.append({"metadata": metadata, "versions": told})
+        items.append({"metadata": metadata, "versions": document})
     return {"kind": "APIGroupDiscoveryList", "apiVersion": f"apidiscovery.k8s.io/{version}",
             "metadata": {}, "items": items}
 
@@ -120,21 +120,21 @@ def api_versions():
 
 def api_group_list(groups):
     """The versions of each group turned round, so that the preferred one is not the first."""
-    told = []
+    document = []
     for group, versions in groups.items():
         names = [{"groupVersion": f"{group}/{name}", "version": name} for name, _ in versions]
-        told.append({"name": group, "versions": names[::-1], "preferredVersion": names[0]})
-    return {"kind": "APIGroupList", "apiVersion": "v1", "groups": told}
+        document.append({"name": group, "versions": names[::-1], "preferredVersion": names[0]})
+    return {"kind": "APIGroupList", "apiVersion": "v1", "groups": document}
 
 
 def api_resource_list(group, version, rows):
     resources = []
     for resource, singular, kind, namespaced, short, verbs, subresources in rows:
-        told = {"name": resource, "singularName": singular, "namespaced": namespaced,
+        document = {"name": resource, "singularName": singular, "namespaced": namespaced,
                 "kind": kind, "verbs": verbs.split(), "storageVersionHash": "xPOwRZ+Yhw8="}
         if short:
-            told["shortNames"] = short.split()
-        resources.append(told)
+            document["shortNames"] = short.split()
+        resources.append(document)
         resources += [{"name": f"{resource}/{name}", "singularName": "", "namespaced": namespaced,
                        "kind": kind, "verbs": ["get", "patch", "update"]}
                       for name in subresources.split()]
@@ -153,9 +153,9 @@ def legacy_paths(groups):
     return paths
 
 
-def write(folder, name, told):
+def write(folder, name, document):
     with open(os.path.join(folder, name + ".json"), "w", encoding="utf-8") as file:
-        json.dump(told, file, separators=(",", ":"))
+        json.dump(document, file, separators=(",", ":"))
         file.write("\n")
 
 
@@ -163,9 +163,9 @@ def main():
     folder = sys.argv[1]
     write(folder, "api", aggregated({"": CORE}))
     write(folder, "apis", aggregated(GROUPS))
-    for path, told in legacy_paths(GROUPS).items():
-        if told is not None:
-            write(folder, "legacy" + path.replace("/", "_"), told)
+    for path, document in legacy_paths(GROUPS).items():
+        if document is not None:
+            write(folder, "legacy" + path.replace("/", "_"), document)
 
 
 if __name__ == "__main__":

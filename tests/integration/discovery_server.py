@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Plays the discovery of an API server. It is told what to do by lines on its standard input, and
+"""Plays the discovery of an API server. It reads commands from its standard input, a line each, and
 answers each with lines on its standard output, of which the last is ".":
 
   mode v2 | v2beta1 | legacy | html    what it speaks
@@ -55,12 +55,12 @@ def answer_of(path, accept):
     kind = f"application/json;g=apidiscovery.k8s.io;v={state.mode};as=APIGroupDiscoveryList"
     if kind in accept.split(",") and path in ("/api", "/apis"):
         groups = state.groups if path == "/apis" else {"": discovery_data.CORE}
-        told = discovery_data.aggregated(groups, state.mode)
-        return 200, f"Content-Type: {kind}", json.dumps(told).encode()
-    told = discovery_data.legacy_paths(state.groups).get(path)
-    if told is None:
+        document = discovery_data.aggregated(groups, state.mode)
+        return 200, f"Content-Type: {kind}", json.dumps(document).encode()
+    document = discovery_data.legacy_paths(state.groups).get(path)
+    if document is None:
         return 503, JSON, failure(503)
-    return 200, JSON, json.dumps(told).encode()
+    return 200, JSON, json.dumps(document).encode()
 
 
 def handle(request):

@@ -11,7 +11,7 @@
   none          as it came
 
 A harm of bytes is done to connections that begin later, a hole and death to those that are there
-only: whoever connects anew gets through. end() ends those that are there."""
+only: new connections get through. end() ends those that are there."""
 import ctypes
 import socket
 import struct

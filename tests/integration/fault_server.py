@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""A server of pods that answers as it is told, over HTTP/1.1 ("plain", "tls") and HTTP/2 ("h2"),
+"""A server of pods that answers on command, over HTTP/1.1 ("plain", "tls") and HTTP/2 ("h2"),
 notes what it is asked, and has proxies that do harm. Each namespace is a world of its own, so that
 many tests may use it at once. A line on standard input is a command, answered with a line:
 
@@ -93,7 +93,7 @@ def status_object(code, reason, more):
     if "after" in more:
         details["retryAfterSeconds"] = int(more["after"])
     return {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Failure",
-            "reason": reason, "message": more.get("message", "as told"), "code": int(code),
+            "reason": reason, "message": more.get("message", "on command"), "code": int(code),
             "details": details}
 
 
@@ -110,7 +110,7 @@ class Http1:
         self.request = request
 
     def answer(self, code, body, *lines):
-        self.request.answer(body, "Content-Type: application/json", *lines, status=f"{code} Told")
+        self.request.answer(body, "Content-Type: application/json", *lines, status=f"{code} Test")
 
     def begin(self):
         self.request.send(head("200 OK", "Content-Type: application/json",
@@ -222,7 +222,7 @@ class Answer:
         self.exchange.end()
 
     def do_raw(self, *words, **more):
-        """A stream of these bytes, that goes on."""
+        """A stream of these bytes that stays open."""
         self.exchange.begin()
         self.write((" ".join(words) + "\n").encode())
         self.wait(5)

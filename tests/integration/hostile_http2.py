@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""HTTP/2 servers that mean harm. Each has a socket of its own, named by what it does once it was
-asked for something: see the functions. It prints "name port" for each, then "ready", and ends when
+"""HTTP/2 servers that mean harm. Each has a socket of its own, named by what it does after the
+first request: see the functions. It prints "name port" for each, then "ready", and ends when
 its standard input does.
 
 Usage: hostile_http2.py <folder for certificates>

@@ -31,7 +31,7 @@ def make_codes():
 CODES = make_codes()
 
 
-def unpack(data):
+def decode_huffman(data):
     text, bits, code = [], 0, 0
     for byte in data:
         for shift in range(7, -1, -1):
@@ -70,7 +70,7 @@ class Decoder:
         length = self.number(7)
         raw = self.data[self.at:self.at + length]
         self.at += length
-        return unpack(raw) if packed else raw.decode("latin-1")
+        return decode_huffman(raw) if packed else raw.decode("latin-1")
 
     def literal(self, index):
         name = self.entry(index)[0] if index else self.text()

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Just enough of HTTP/2 for the tests of the transport. Requests are not decoded: their headers are
-compressed, and what is to be done is told by the order of streams on a connection and by the name
+compressed, and what is to be done depends on the order of streams on a connection and on the name
 of the socket. Every answer is a stream of the stream's number, written again and again."""
 import os
 import struct

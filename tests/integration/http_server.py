@@ -96,7 +96,7 @@ def echo(request):
 
 
 def who(request):
-    """Who asks, by certificate and by header. `need`: what the header must be, else 401."""
+    """The client, by certificate and by header. `need`: what the header must be, else 401."""
     subject = ""
     if isinstance(request.sock, ssl.SSLSocket) and request.sock.getpeercert():
         subject = dict(pair for part in request.sock.getpeercert()["subject"] for pair in part)
@@ -179,7 +179,7 @@ def transfer_packed(request):
                  chunk(gzip.compress(b"hello")) + b"0\r\n\r\n")
 
 
-def unpack_bomb(request):
+def gzip_bomb(request):
     body = bomb(request.number("bytes"))
     request.answer(body, "Content-Encoding: gzip")
 
@@ -230,13 +230,13 @@ def trailers(request):
 
 PATHS = {"/echo": echo, "/who": who, "/cut": cut, "/pieces": pieces, "/stream": stream,
          "/hang": hang,
-         "/headers": many_headers, "/interim": interim, "/packed": packed, "/bomb": unpack_bomb,
+         "/headers": many_headers, "/interim": interim, "/packed": packed, "/bomb": gzip_bomb,
          "/transfer-packed": transfer_packed, "/raw": raw, "/redirect": redirect,
          "/status": status, "/warn": warn, "/count": count, "/trailers": trailers}
 
 
 def tunnel(request):
-    """CONNECT: what a proxy does. What it was asked is shown to whoever asks for /proxied."""
+    """CONNECT: what a proxy does. /proxied shows the last of these requests."""
     global proxied
     proxied = "\n".join([request.line, *request.lines])
     if "127.0.0.1:1" in request.target.split(" ")[0] and request.target.endswith(":1"):

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Plays LIST and WATCH of pods, JSON over TLS, for the tests of the informer over the transport.
-What happened is kept in a file, so that a server that was killed goes on where it was.
+What happened is kept in a file, so that a server that was killed resumes where it was.
 
   POST /do?add=NAME | update=NAME | delete=NAME   changes a pod
   POST /do?cut=1       cuts all watches in the middle of a line

@@ -307,7 +307,7 @@ static void reads_are_of_the_present_and_without_faults(void **state)
     assert_int_equal(ki_apiserver_list(server, KI_CORE_V1_PODS, "", "a b", &list, &error),
                      KI_ERR_STATUS);
     assert_int_equal(error.http_code, 400);
-    /* In the version that is asked for, which is not the one that is stored. */
+    /* In the requested version, which is not the one that is stored. */
     must(ki_resource_new(KI_OPTIONS(ki_resource_options, .group = "example.com", .version = "v2",
                                     .resource = "widgets", .kind = "Widget"),
                          &widget, &error),
@@ -383,7 +383,7 @@ static void follow_a_newer_server(bool no_streaming)
     expect_incomplete(w.pods, "default/o0");
     expect_incomplete(w.pods, "default/o2");
     assert_int_equal(atomic_load(&warnings), 1);
-    /* What is asked for as JSON has it, by its name. */
+    /* JSON responses have it, by its name. */
     ki_response answer = {0};
     ki_value value;
     must(ki_client_do(w.client,

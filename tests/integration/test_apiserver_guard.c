@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Web pages and the embedded API server: what a browser sends for a page of somebody else is
+/* Web pages and the embedded API server: what a browser sends for a page of another site is
  * refused, what kubectl, client-go and curl send is not. Over sockets, as nothing else would let
  * such heads through.
  * threads: yes */
@@ -18,23 +18,24 @@
 
 enum { HEAD_MAX = 1024 };
 
-/* The status of the answer to one request; "PORT" in `headers` stands for that of the server. */
+/* The status of the answer to one request; "PORT" in `headers` becomes that of the server. */
 static int ask(const serving *s, const char *method, const char *path, const char *headers,
                const char *body)
 {
     char text[HEAD_MAX];
-    char told[HEAD_MAX];
+    char filled[HEAD_MAX];
     const char *port = strrchr(ki_apiserver_url(s->server), ':') + 1;
     const char *hole = strstr(headers, "PORT");
     bool closed;
     if (hole != NULL) {
-        snprintf(told, sizeof(told), "%.*s%s%s", (int)(hole - headers), headers, port, hole + 4);
+        snprintf(filled, sizeof(filled), "%.*s%s%s", (int)(hole - headers), headers, port,
+                 hole + 4);
     } else {
-        snprintf(told, sizeof(told), "%s", headers);
+        snprintf(filled, sizeof(filled), "%s", headers);
     }
     int len = snprintf(text, sizeof(text),
                        "%s %s HTTP/1.1\r\n%sConnection: close\r\nContent-Length: %zu\r\n\r\n%s",
-                       method, path, told, strlen(body), body);
+                       method, path, filled, strlen(body), body);
     assert_true(len > 0 && (size_t)len < sizeof(text));
     int fd = serving_connect(s);
     const char *got = serving_raw(fd, text, (size_t)len, 20000, &closed);

@@ -244,7 +244,7 @@ static void a_client_that_leaves_its_watch_is_noticed(void **state)
     serving_end(&s);
 }
 
-static void a_streaming_list_is_told_its_end(void **state)
+static void a_streaming_list_receives_its_end(void **state)
 {
     (void)state;
     serving s;
@@ -377,7 +377,7 @@ static void every_connection_can_be_cut(void **state)
     serving_end(&s);
 }
 
-static void the_end_of_initial_events_is_not_told(void **state)
+static void the_end_of_initial_events_is_not_sent(void **state)
 {
     (void)state;
     serving s;
@@ -659,7 +659,7 @@ static void clients_that_read_nothing_are_cut_off(void **state)
     serving_end(&s);
 }
 
-static void a_token_is_asked_for(void **state)
+static void a_token_is_required(void **state)
 {
     (void)state;
     serving s;
@@ -696,14 +696,14 @@ int main(void)
         cmocka_unit_test(many_watches_see_every_write),
         cmocka_unit_test(a_watch_ends_at_its_timeout_with_a_bookmark),
         cmocka_unit_test(a_client_that_leaves_its_watch_is_noticed),
-        cmocka_unit_test(a_streaming_list_is_told_its_end),
+        cmocka_unit_test(a_streaming_list_receives_its_end),
         cmocka_unit_test(latency_delays_an_answer),
         cmocka_unit_test(an_answer_is_cut_after_some_bytes),
         cmocka_unit_test(a_connection_is_refused),
         cmocka_unit_test(failures_come_at_their_rate),
         cmocka_unit_test(watches_are_dropped_and_histories_expire),
         cmocka_unit_test(every_connection_can_be_cut),
-        cmocka_unit_test(the_end_of_initial_events_is_not_told),
+        cmocka_unit_test(the_end_of_initial_events_is_not_sent),
         cmocka_unit_test(reads_are_stale_by_the_lag),
         cmocka_unit_test(faults_change_by_requests),
         cmocka_unit_test(a_body_that_is_too_large_is_refused),
@@ -712,7 +712,7 @@ int main(void)
         cmocka_unit_test(heads_that_are_too_large_are_refused),
         cmocka_unit_test(slow_clients_are_cut_off),
         cmocka_unit_test(clients_that_read_nothing_are_cut_off),
-        cmocka_unit_test(a_token_is_asked_for),
+        cmocka_unit_test(a_token_is_required),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -149,8 +149,8 @@ class Apiserver(cli_testing.Served):
             code, out, _ = self.call("get", "cm", *words)
             self.assertEqual(code, 0)
             self.assertIsNone(CONTROLS.search(out), repr(out))
-        told = json.loads(self.call("get", "cm", "one", "-o", "json")[1])
-        self.assertEqual(told["data"], value["data"])
+        printed = json.loads(self.call("get", "cm", "one", "-o", "json")[1])
+        self.assertEqual(printed["data"], value["data"])
         self.assertEqual(self.call("get", "cm", "one", "--raw", "-o", "jsonpath={.data.k}")[1],
                          value["data"]["k"])
 
@@ -223,7 +223,7 @@ class Apiserver(cli_testing.Served):
             self.assertEqual(code, 1)
             self.assertTrue(err.startswith(f"kinformer: {path}{place}"), err)
 
-    def test_what_cannot_be_is_said(self):
+    def test_invalid_arguments_are_reported(self):
         bad = self.write("bad.json", '{"kind": "Nothing", "apiVersion": "v1"}')
         for words in (["--listen", "nowhere"], ["--fault", "nonsense"], ["--load", bad],
                       ["--load", "/no/such/file"]):

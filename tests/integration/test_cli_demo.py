@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""`kinformer demo`: that it tells what happens, fits the terminal, and ends with 0 only if every
+"""`kinformer demo`: it prints what happens, fits the terminal, and exits with 0 only if every
 cache equals the server."""
 import re
 import signal
@@ -36,8 +36,8 @@ class Demo(unittest.TestCase):
         with urllib.request.urlopen(url, data=text.encode(), timeout=cli_testing.WAIT) as answer:
             return answer.read()
 
-    def test_it_tells_what_happens_and_ends_with_0(self):
-        # Whatever the user has configured is of no interest to it.
+    def test_it_prints_what_happens_and_exits_with_0(self):
+        # It ignores the configuration of the user.
         run = self.start(*QUICK, env={"KUBECONFIG": "/nonexistent", "HOME": "/nonexistent",
                                       "HTTP_PROXY": "http://127.0.0.1:1",
                                       "http_proxy": "http://127.0.0.1:1"})
@@ -125,7 +125,7 @@ class Demo(unittest.TestCase):
         self.assertIn("\x1b[?7h\x1b[?25h\x1b[?1049l", seen)
         self.assertIn("Nothing was compared", seen)
 
-    def test_what_cannot_be_written_is_a_failure(self):
+    def test_failed_output_is_a_failure(self):
         with open("/dev/full", "w", encoding="utf-8") as full:
             done = subprocess.run([cli_testing.PROGRAM, *QUICK], stdout=full,
                                   stderr=subprocess.PIPE, text=True, timeout=cli_testing.WAIT,

@@ -75,9 +75,9 @@ class Get(Case):
 
     def test_json(self):
         code, out, _ = self.call("get", "pods", "-o", "json")
-        told = json.loads(out)
-        self.assertEqual((code, told["kind"], len(told["items"])), (0, "List", 3))
-        self.assertEqual(told["items"][0]["kind"], "Pod")
+        printed = json.loads(out)
+        self.assertEqual((code, printed["kind"], len(printed["items"])), (0, "List", 3))
+        self.assertEqual(printed["items"][0]["kind"], "Pod")
         code, out, _ = self.call("get", "pods", "p1", "-o", "json")
         self.assertEqual(json.loads(out)["metadata"]["name"], "p1")
         self.assertEqual(json.loads(self.call("get", "cm", "-o", "json")[1])["items"], [])

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
 """Which credential plugins the command runs: those of the user's own kubeconfig, as kubectl does,
-and those that were allowed; never those that somebody else may have written into the file."""
+and those that were allowed; never those that another user may have written into the file."""
 import os
 import tempfile
 import unittest

@@ -89,7 +89,7 @@ class Top(Case):
                                    r"events=0 rate=0.0 lag=0 relists=0 listed=\ds$")
         self.assertIn("widgets.example.com state=watching", lines[3])
 
-    def test_what_is_refused_is_shown_and_others_go_on(self):
+    def test_refused_resources_are_shown_and_others_continue(self):
         self.pod("a")
         self.server.refused["widgets"] = (403, "Forbidden", "not \x1byours")
         code, out, _ = self.call("top", "pods", "widgets", "--count=1", "--interval=500ms")
@@ -270,12 +270,12 @@ class Shell(Case):
 
     def test_help_manual_page_and_documentation_have_the_same_exit_codes(self):
         root = os.path.join(os.path.dirname(os.path.abspath(__file__)), "../..")
-        told = re.findall(r"^  (\d)  (.*)$", self.call("help", kubeconfig=False)[1], re.MULTILINE)
-        self.assertEqual([int(code) for code, _ in told], list(range(7)))
+        listed = re.findall(r"^  (\d)  (.*)$", self.call("help", kubeconfig=False)[1], re.MULTILINE)
+        self.assertEqual([int(code) for code, _ in listed], list(range(7)))
         for path, row in (("man/kinformer.1", ".TP\n.B %s\n%s"), ("docs/cli.md", "| %s | %s |")):
             with open(os.path.join(root, path), encoding="utf-8") as file:
                 text = file.read()
-            for code, meaning in told:
+            for code, meaning in listed:
                 self.assertIn(row % (code, meaning), text, path)
 
     @unittest.skipUnless(shutil.which("groff"), "groff is not there")

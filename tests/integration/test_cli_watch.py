@@ -126,7 +126,7 @@ class Watch(Case):
         self.pod(HOSTILE, app=HOSTILE + "2", image="\x07")
         self.assertIsNone(CONTROLS.search(run.until("~")[0]))
 
-    def test_a_lost_connection_is_survived_and_told(self):
+    def test_a_lost_connection_is_survived_and_reported(self):
         self.pod("a")
         run = self.start("watch", "pods", "--stats=json")
         run.until("shop/a")
@@ -148,7 +148,7 @@ class Watch(Case):
         self.assertEqual((stats["objects"], stats["relists"]), (1, 0))
         self.assertGreaterEqual(stats["reconnects"], 2)
 
-    def test_a_forgotten_history_is_listed_anew(self):
+    def test_expired_history_is_relisted(self):
         self.pod("a")
         self.pod("b")
         run = self.start("watch", "pods", "-o", "json")

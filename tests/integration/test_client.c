@@ -164,7 +164,7 @@ static void wrong_options(void **state)
     (void)ki_config_unref(config);
 }
 
-static void the_user_agent_says_who_asks(void **state)
+static void the_user_agent_names_the_program(void **state)
 {
     (void)state;
     clienting c;
@@ -218,7 +218,7 @@ static pthread_t start_thread(void *(*run)(void *arg), void *arg)
     return thread;
 }
 
-static void a_request_waits_whoever_runs_the_loop(void **state)
+static void a_request_waits_on_any_kind_of_loop(void **state)
 {
     (void)state;
     clienting c;
@@ -306,8 +306,7 @@ static void a_stop_ends_the_wait(void **state)
     }
 }
 
-/* A loop tells of descriptors outside of ki_engine_run(), and plugins end there, which is reported.
- */
+/* A loop reports descriptors outside of ki_engine_run(); plugins end there, which is reported. */
 typedef struct outside {
     ki__watch watch;
     ki_client *client;
@@ -361,7 +360,7 @@ typedef struct waiting {
     int code;
     int http_code;
     bool cancel; /* inside */
-    bool again;  /* asks once more inside, and lets go of the client */
+    bool again;  /* asks once more inside, and releases the client */
     int sync;    /* what waiting inside gave */
 } waiting;
 
@@ -449,12 +448,12 @@ static void a_request_is_cancelled_at_any_moment(void **state)
         cancel_after(&c, step / 2);
         c.client = ki_client_unref(c.client);
         assert_true(ki_loop_dispatch(c.loop) >= 0);
-        assert_true(c.alloc.live_bytes <= bytes + 256); /* the engine keeps room for timers */
+        assert_true(c.alloc.live_bytes <= bytes + 256); /* the engine keeps capacity for timers */
     }
     clienting_end(&c);
 }
 
-static void a_request_on_a_stopped_loop_can_be_let_go_of(void **state)
+static void a_request_on_a_stopped_loop_can_be_released(void **state)
 {
     (void)state;
     clienting c;
@@ -695,7 +694,7 @@ static void do_there(ki_client *client, const char *what)
     assert_int_equal(ki_client_do(client, &request, NULL, NULL), 0);
 }
 
-static void an_informer_of_a_server_with_tls_goes_on_after_cuts(void **state)
+static void an_informer_over_tls_resumes_after_cuts(void **state)
 {
     (void)state;
     test_alloc alloc;
@@ -758,22 +757,22 @@ int main(void)
         cmocka_unit_test(a_program_that_is_not_needed_need_not_be_allowed),
         cmocka_unit_test(no_verification_is_logged),
         cmocka_unit_test(wrong_options),
-        cmocka_unit_test(the_user_agent_says_who_asks),
+        cmocka_unit_test(the_user_agent_names_the_program),
         cmocka_unit_test(every_allocation_of_making_it_may_fail),
-        cmocka_unit_test(a_request_waits_whoever_runs_the_loop),
+        cmocka_unit_test(a_request_waits_on_any_kind_of_loop),
         cmocka_unit_test(a_request_waits_while_a_foreign_loop_runs_it),
         cmocka_unit_test(a_stop_ends_the_wait),
         cmocka_unit_test(waiting_is_refused_wherever_the_loop_runs),
         cmocka_unit_test(answers_come_on_the_loop),
         cmocka_unit_test(a_request_is_cancelled_at_any_moment),
-        cmocka_unit_test(a_request_on_a_stopped_loop_can_be_let_go_of),
+        cmocka_unit_test(a_request_on_a_stopped_loop_can_be_released),
         cmocka_unit_test(the_last_reference_may_go_inside_the_loop),
         cmocka_unit_test(threads_ask_at_once),
         cmocka_unit_test(a_thousand_requests_leave_nothing),
         cmocka_unit_test(requests_keep_to_their_rate),
         cmocka_unit_test(an_informer_follows_what_the_client_writes),
         cmocka_unit_test_prestate(an_informer_follows_what_the_client_writes, &joined),
-        cmocka_unit_test(an_informer_of_a_server_with_tls_goes_on_after_cuts),
+        cmocka_unit_test(an_informer_over_tls_resumes_after_cuts),
         cmocka_unit_test(a_forked_child_only_lets_go),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

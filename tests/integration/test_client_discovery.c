@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Discovery of a client against a scripted server: the forms that servers speak, one that fails in
- * part, a custom resource that appears later, many who ask at once.  threads: yes */
+ * part, a custom resource that appears later, many callers at once.  threads: yes */
 #include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -211,7 +211,7 @@ static void legacy_discovery_is_parallel_and_not_throttled(void **state)
     uint64_t took = now_ms() - start;
     assert_int_equal(count_asked(&f, &most), LEGACY_REQUESTS);
     assert_in_range(most, 2, 8);
-    /* Ten at once, then five in a second: with the throttle it were 1.8 s at least. */
+    /* Ten at once, then five per second: with the rate limit it would take at least 1.8 s. */
     if (took >= 1800) {
         fail_msg("%d requests took %d ms", LEGACY_REQUESTS, (int)took);
     }
@@ -365,13 +365,13 @@ static void threads_share_one_reading(void **state)
 typedef struct hearer {
     fixture *f;
     ki_error inside; /* of waiting where nobody can wait */
-    atomic_int told;
+    atomic_int answers;
     int code;
     size_t count;
     bool once_more;
 } hearer;
 
-static void on_told(const ki_discovery *discovery, const ki_error *error, void *user)
+static void on_answer(const ki_discovery *discovery, const ki_error *error, void *user)
 {
     hearer *h = user;
     ki_discovery *other = NULL;
@@ -381,15 +381,15 @@ static void on_told(const ki_discovery *discovery, const ki_error *error, void *
     h->count = discovery != NULL ? ki_discovery_count(discovery) : 0;
     if (h->once_more) {
         h->once_more = false;
-        assert_int_equal(ki_client_discover_start(h->f->client, 60000, on_told, h, NULL), 0);
+        assert_int_equal(ki_client_discover_start(h->f->client, 60000, on_answer, h, NULL), 0);
     }
-    atomic_fetch_add(&h->told, 1);
+    atomic_fetch_add(&h->answers, 1);
 }
 
 static void wait_for(const hearer *h, int times)
 {
     uint64_t until = now_ms() + 20000;
-    while (atomic_load(&((hearer *)(uintptr_t)h)->told) < times) {
+    while (atomic_load(&((hearer *)(uintptr_t)h)->answers) < times) {
         assert_true(now_ms() < until);
         if (h->f->loop != NULL) {
             assert_true(ki_loop_dispatch(h->f->loop) >= 0);
@@ -398,7 +398,7 @@ static void wait_for(const hearer *h, int times)
     }
 }
 
-static void without_waiting_it_is_told_on_the_loop(void **state)
+static void without_waiting_the_answer_comes_on_the_loop(void **state)
 {
     (void)state;
     for (int own_thread = 0; own_thread < 2; own_thread++) {
@@ -407,7 +407,7 @@ static void without_waiting_it_is_told_on_the_loop(void **state)
         hearer h = {.f = &f, .once_more = true};
         ki_error error = KI_ERROR_INIT;
         assert_int_equal(ki_client_discover_start(f.client, 0, NULL, &h, &error), -EINVAL);
-        assert_int_equal(ki_client_discover_start(f.client, 0, on_told, &h, &error), 0);
+        assert_int_equal(ki_client_discover_start(f.client, 0, on_answer, &h, &error), 0);
         wait_for(&h, 2);
         assert_int_equal(h.inside.code, KI_ERR_BUSY);
         assert_int_equal(h.code, 0);
@@ -417,23 +417,23 @@ static void without_waiting_it_is_told_on_the_loop(void **state)
     }
 }
 
-static void what_is_cancelled_is_not_told(void **state)
+static void cancelled_requests_are_not_answered(void **state)
 {
     (void)state;
     fixture f;
     begin(&f, true);
     hearer h = {.f = &f};
     tell(&f, "hang /apis");
-    assert_int_equal(ki_client_discover_start(f.client, 0, on_told, &h, NULL), 0);
-    assert_int_equal(ki_client_discover_start(f.client, 0, on_told, &h, NULL), 0);
+    assert_int_equal(ki_client_discover_start(f.client, 0, on_answer, &h, NULL), 0);
+    assert_int_equal(ki_client_discover_start(f.client, 0, on_answer, &h, NULL), 0);
     while (count_asked(&f, NULL) == 0) {
         (void)nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
     }
     ki_client_discover_cancel(f.client, &h);
     ki_client_discover_cancel(f.client, &h);
     ki_client_discover_cancel(f.client, NULL);
-    end(&f); /* nothing is left, so it let go of the client */
-    assert_int_equal(atomic_load(&h.told), 0);
+    end(&f); /* nothing is left, so it released the client */
+    assert_int_equal(atomic_load(&h.answers), 0);
 }
 
 static void *discover_hanging(void *user)
@@ -462,18 +462,18 @@ static void a_loop_that_is_stopped_ends_the_waiting(void **state)
             (void)nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
         }
         hearer h = {.f = &f};
-        assert_int_equal(ki_client_discover_start(f.client, 0, on_told, &h, NULL), 0);
+        assert_int_equal(ki_client_discover_start(f.client, 0, on_answer, &h, NULL), 0);
         ki_loop_stop(ki_client_loop(f.client));
         for (int i = 0; i < 2; i++) {
             assert_int_equal(pthread_join(threads[i], NULL), 0);
         }
         ki_error error = KI_ERROR_INIT;
-        assert_int_equal(ki_client_discover_start(f.client, 0, on_told, &h, &error),
+        assert_int_equal(ki_client_discover_start(f.client, 0, on_answer, &h, &error),
                          KI_ERR_STOPPED);
         assert_int_equal(resolve(&f, "pods"), KI_ERR_STOPPED);
         assert_int_equal(ki_loop_join(ki_client_loop(f.client)), 0);
         end(&f);
-        assert_int_equal(atomic_load(&h.told), 1);
+        assert_int_equal(atomic_load(&h.answers), 1);
         assert_int_equal(h.code, KI_ERR_STOPPED);
     }
 }
@@ -490,8 +490,8 @@ int main(void)
         cmocka_unit_test(a_program_may_ask_for_news_at_once),
         cmocka_unit_test(what_was_known_serves_while_the_server_is_away),
         cmocka_unit_test(threads_share_one_reading),
-        cmocka_unit_test(without_waiting_it_is_told_on_the_loop),
-        cmocka_unit_test(what_is_cancelled_is_not_told),
+        cmocka_unit_test(without_waiting_the_answer_comes_on_the_loop),
+        cmocka_unit_test(cancelled_requests_are_not_answered),
         cmocka_unit_test(a_loop_that_is_stopped_ends_the_waiting),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

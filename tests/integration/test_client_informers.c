@@ -208,7 +208,7 @@ static void bad_options_are_refused(void **state)
     end(&f);
 }
 
-/* Whoever holds informers, and releases them after the client: it does not wait for that. */
+/* Informers may be released after the client: it does not wait for that. */
 static void informers_may_be_released_after_the_client(void **state)
 {
     (void)state;

@@ -25,8 +25,8 @@ typedef struct fixture {
     ki_apiserver *server;
     ki_client *client;
     ki_buf text;
-    sem_t called; /* a callback began */
-    sem_t go_on;  /* it may return */
+    sem_t called;     /* a callback began */
+    sem_t may_return; /* it may return */
     atomic_bool blocks;
     atomic_int result; /* of reconcile */
 } fixture;
@@ -46,7 +46,7 @@ static void begin(fixture *f, double qps)
     test_alloc_init(&f->alloc);
     ki_buf_init(&f->text, NULL, TEXT_MAX);
     assert_int_equal(sem_init(&f->called, 0, 0), 0);
-    assert_int_equal(sem_init(&f->go_on, 0, 0), 0);
+    assert_int_equal(sem_init(&f->may_return, 0, 0), 0);
     must(ki_apiserver_new(NULL, &f->server, &error), &error);
     must(ki_apiserver_load(f->server,
                            ki_str_from("apiVersion: v1\nkind: Pod\n"
@@ -68,7 +68,7 @@ static void end(fixture *f)
     test_alloc_done(&f->alloc);
     f->server = ki_apiserver_unref(f->server);
     sem_destroy(&f->called);
-    sem_destroy(&f->go_on);
+    sem_destroy(&f->may_return);
 }
 
 static const char *scrape(fixture *f, ki_metrics_format format)
@@ -123,7 +123,7 @@ static void on_change(const ki_change *change, void *user)
     (void)change;
     if (atomic_load(&f->blocks)) {
         sem_post(&f->called);
-        sem_wait(&f->go_on);
+        sem_wait(&f->may_return);
     }
 }
 
@@ -266,7 +266,7 @@ static void handlers_that_wait_for_a_thread(void **state)
     assert_true(value(&f, "kinformer_handler_threads", "") >= 1);
     atomic_store(&f.blocks, false);
     for (int i = 0; i < 4; i++) {
-        sem_post(&f.go_on);
+        sem_post(&f.may_return);
     }
     wait_for_sync(&f);
     (void)ki_informer_unref(pods);
@@ -343,7 +343,7 @@ static void ready_when_all_have_synced(void **state)
     sem_wait(&f.called);
     has(report(&f, true, NULL, 0), "[-]handler pods/audit: initial objects not delivered: ");
     atomic_store(&f.blocks, false);
-    sem_post(&f.go_on);
+    sem_post(&f.may_return);
     wait_for_sync(&f);
     assert_string_equal(report(&f, true, KI_OPTIONS(ki_check_options, .verbose = true), 1),
                         "[+]informer pods\n[+]handler pods/audit\n[+]memory\n");
@@ -375,12 +375,46 @@ static void a_stuck_handler_is_not_live(void **state)
     (void)report(&f, false, NULL, 1); /* not for that long */
     assert_true(value(&f, "kinformer_handler_callback_running_seconds", "audit") > 0.01);
     atomic_store(&f.blocks, false);
-    sem_post(&f.go_on);
+    sem_post(&f.may_return);
     until(&f, "kinformer_handler_delivered_events_total", "", 3);
     for (int i = 0; i < 1000 && ki_client_check_live(f.client, options, NULL, NULL) != 1; i++) {
         usleep(10000);
     }
     assert_int_equal(ki_client_check_live(f.client, options, NULL, NULL), 1);
+    (void)ki_informer_unref(pods);
+    end(&f);
+}
+
+/* A handler that blocks the loop: a timer of its informer is overdue. */
+static void a_stuck_loop_is_not_live(void **state)
+{
+    (void)state;
+    fixture f;
+    ki_error error = KI_ERROR_INIT;
+    ki_informer *pods = NULL;
+    begin(&f, -1);
+    must(ki_client_informer(f.client, KI_CORE_V1_PODS,
+                            KI_OPTIONS(ki_informer_options, .resync_ms = 1000), &pods, &error),
+         &error);
+    const ki_handler_options on_the_loop =
+        *KI_OPTIONS(ki_handler_options, .name = "audit", .delivery = KI_DELIVERY_LOOP);
+    must(ki_informer_on_change(pods, on_change, &f, &on_the_loop, &error), &error);
+    must(ki_client_start(f.client, &error), &error);
+    wait_for_sync(&f);
+    (void)report(&f, false, NULL, 1);
+    atomic_store(&f.blocks, true);
+    sem_wait(&f.called);
+    const ki_check_options *options = KI_OPTIONS(ki_check_options, .loop_stuck_ms = 1000);
+    for (int i = 0; i < 3000 && ki_client_check_live(f.client, options, NULL, NULL) != 0; i++) {
+        usleep(10000);
+    }
+    has(report(&f, false, options, 0), "[-]loop: not running for ");
+    atomic_store(&f.blocks, false);
+    sem_post(&f.may_return);
+    for (int i = 0; i < 3000 && ki_client_check_live(f.client, options, NULL, NULL) != 1; i++) {
+        usleep(10000);
+    }
+    (void)report(&f, false, options, 1);
     (void)ki_informer_unref(pods);
     end(&f);
 }
@@ -393,7 +427,7 @@ static int reconcile(const char *key, uint64_t *retry_after_ms, ki_error *error,
     (void)error;
     if (atomic_load(&f->blocks)) {
         sem_post(&f->called);
-        sem_wait(&f->go_on);
+        sem_wait(&f->may_return);
     }
     return atomic_load(&f->result);
 }
@@ -430,7 +464,7 @@ static void a_controller_of_the_client(void **state)
     assert_true(value(&f, "controller_runtime_max_concurrent_reconciles", "robot") == 2);
     atomic_store(&f.blocks, false);
     atomic_store(&f.result, -EIO);
-    sem_post(&f.go_on);
+    sem_post(&f.may_return);
     until(&f, "controller_runtime_reconcile_errors_total", "robot", 3);
     until(&f, "workqueue_retries_total", "robot", 2);
     (void)ki_controller_close(controller);
@@ -564,6 +598,7 @@ int main(void)
         cmocka_unit_test(a_buffer_that_is_too_small_keeps_its_content),
         cmocka_unit_test(ready_when_all_have_synced),
         cmocka_unit_test(a_stuck_handler_is_not_live),
+        cmocka_unit_test(a_stuck_loop_is_not_live),
         cmocka_unit_test(a_controller_of_the_client),
         cmocka_unit_test(systemd_is_notified),
         cmocka_unit_test(scrapes_while_everything_comes_and_goes),

@@ -19,7 +19,7 @@
     "{'kind':'ConfigMap','apiVersion':'v1','metadata':{'name':'a','namespace':'shop'" version \
     "},'data':{'k':'v'}}"
 
-/* A loop that nobody runs: whoever asks does. */
+/* A loop that no thread runs: callers do while they wait. */
 static void begin(clienting *c)
 {
     clienting_begin(c);
@@ -297,7 +297,7 @@ static void raw_requests(void **state)
 }
 
 /* A webhook that has 3 KB to say. */
-static void a_long_refusal_is_told_whole(void **state)
+static void a_long_rejection_is_reported_in_full(void **state)
 {
     (void)state;
     clienting c;
@@ -781,7 +781,7 @@ int main(void)
         cmocka_unit_test(objects_go_in_their_own_encoding),
         cmocka_unit_test(what_a_list_gave_is_sent_with_its_kind),
         cmocka_unit_test(raw_requests),
-        cmocka_unit_test(a_long_refusal_is_told_whole),
+        cmocka_unit_test(a_long_rejection_is_reported_in_full),
         cmocka_unit_test(a_list_is_in_order),
         cmocka_unit_test(the_whole_list_comes_in_pages),
         cmocka_unit_test(pages_of_two_moments_are_not_put_together),

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Requests under way when their loop is stopped: each ends, once, and leaves nothing behind,
- * whoever runs the loop.  threads: yes */
+ * on every kind of loop.  threads: yes */
 #include <string.h>
 #include <time.h>
 
@@ -335,7 +335,7 @@ static void stop_loop(void *user)
 {
     fixture *f = user;
     ki_loop_stop(f->loop);
-    assert_int_equal(f->dones, 0); /* not inside somebody's callback */
+    assert_int_equal(f->dones, 0); /* not inside another callback */
 }
 
 static void the_engine_alone_ends_requests_too(void **state)

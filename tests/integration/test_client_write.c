@@ -19,7 +19,7 @@
 typedef struct world {
     test_alloc alloc; /* of the client */
     ki_apiserver *server;
-    ki_loop *loop; /* nobody runs it: whoever asks does */
+    ki_loop *loop; /* no thread runs it: callers do while they wait */
     ki_client *client;
 } world;
 
@@ -222,7 +222,7 @@ static void break_edit(ki_edit *edit, void *user)
     ki_edit_set_string(edit, "data.[", "x");
 }
 
-static void what_cannot_be_written_is_not_sent(void **state)
+static void invalid_writes_are_not_sent(void **state)
 {
     (void)state;
     world w;
@@ -480,7 +480,7 @@ int main(void)
         cmocka_unit_test(an_old_state_is_read_again),
         cmocka_unit_test(fields_of_a_newer_server_stay),
         cmocka_unit_test(it_gives_up_after_five_races),
-        cmocka_unit_test(what_cannot_be_written_is_not_sent),
+        cmocka_unit_test(invalid_writes_are_not_sent),
         cmocka_unit_test(an_object_is_modified),
         cmocka_unit_test(a_deleted_object_is_not_modified),
         cmocka_unit_test(only_this_object_is_deleted),

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Worker threads of a controller: when they begin, when they end, and who waits for them.
+/* Worker threads of a controller: when they begin, when they end, and waiting for them.
  * threads: yes */
 #include <errno.h>
 #include <pthread.h>
@@ -165,7 +165,7 @@ static void a_controller_may_be_closed_by_its_own_worker(void **state)
     end(&f);
 }
 
-/* Released, not closed: the threads go on until the queue is shut down, and free it then. */
+/* Released, not closed: the threads run until the queue is shut down, and free it then. */
 static void released_workers_end_with_the_queue(void **state)
 {
     (void)state;

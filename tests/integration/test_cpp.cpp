@@ -564,7 +564,7 @@ static void exceptions_of_handlers_are_reported()
         CHECK(got.seen.wait("handler  KI_ERR_CALLBACK exception of an unknown type"));
         CHECK(got.seen.wait(std::string("handler default/a ENOMEM ") + ki_error_text(-ENOMEM)));
         (void)client.create(KI_CORE_V1_CONFIGMAPS, ki::object::from_json(config_map("b")));
-        CHECK(seen.wait("b")); /* delivery went on */
+        CHECK(seen.wait("b")); /* delivery continued */
         CHECK(seen.all() == std::vector<std::string>{"b"});
         (void)client.create(KI_CORE_V1_CONFIGMAPS, ki::object::from_json(config_map("c")));
         (void)client.create(KI_CORE_V1_CONFIGMAPS, ki::object::from_json(config_map("d")));

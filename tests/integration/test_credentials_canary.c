@@ -18,10 +18,10 @@ enum { KEY_WORD = 40 };
 static test_server server;
 static char key_word[KEY_WORD + 1]; /* a part of a true key, as PEM shows it */
 
-/* What is told to anybody must have none of these. */
-static const char *const told[] = {"CANARY",  "Q0FOQVJZ",
-                                   "NBTkFSW", "DQU5BUl", /* in base64, wherever it begins */
-                                   key_word,  NULL};
+/* No output may contain any of these. */
+static const char *const canaries[] = {"CANARY",  "Q0FOQVJZ",
+                                       "NBTkFSW", "DQU5BUl", /* in base64, wherever it begins */
+                                       key_word,  NULL};
 /* Memory that is freed must have none of these. What a server is shown in the open is not among
  * them, and neither are certificates. */
 static const char *const kept[] = {"TokenCANARY", "PassCANARY", "ExecCANARY", "FileCANARY",
@@ -40,9 +40,9 @@ typedef struct scene {
 
 static void look(const char *text, size_t len, const char *where)
 {
-    for (size_t i = 0; told[i] != NULL; i++) {
-        if (len != 0 && memmem(text, len, told[i], strlen(told[i])) != NULL) {
-            fail_msg("%s has %s: %.*s", where, told[i], (int)len, text);
+    for (size_t i = 0; canaries[i] != NULL; i++) {
+        if (len != 0 && memmem(text, len, canaries[i], strlen(canaries[i])) != NULL) {
+            fail_msg("%s has %s: %.*s", where, canaries[i], (int)len, text);
         }
     }
 }
@@ -384,11 +384,11 @@ static void plugins_that_are_refused(void **state)
 
 /* ---- files and data that cannot be used ---- */
 
-static void what_cannot_be_used(void **state)
+static void unusable_credentials(void **state)
 {
     (void)state;
     static const struct {
-        const char *file; /* is written anew ... */
+        const char *file; /* is rewritten ... */
         const char *text; /* ... with this */
         const char *user;
     } cases[] = {
@@ -444,7 +444,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(all_answers_to_all_users), cmocka_unit_test(proxies),
         cmocka_unit_test(plugins_of_all_kinds),     cmocka_unit_test(plugins_that_are_refused),
-        cmocka_unit_test(what_cannot_be_used),
+        cmocka_unit_test(unusable_credentials),
     };
     return cmocka_run_group_tests(tests, start_server, stop_server);
 }

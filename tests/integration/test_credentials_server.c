@@ -206,7 +206,7 @@ static void files_are_looked_at_without_requests(void **state)
     credentialing_copy(&c, &server, "client.crt", "crt");
     credentialing_copy(&c, &server, "client.key", "key");
     credentialing_pass(&c, 61);
-    transporting_for(&c.t, 50); /* nobody is told any more */
+    transporting_for(&c.t, 50); /* no callback runs any more */
     exchange_done(&watch);
     credentialing_end(&c);
 }
@@ -255,7 +255,7 @@ static void a_ca_is_replaced_under_a_watch(void **state)
     credentialing_end(&c);
 }
 
-static void files_that_cannot_be_used_are_told_at_once(void **state)
+static void unusable_files_are_reported_at_once(void **state)
 {
     (void)state;
     static const struct {
@@ -369,7 +369,7 @@ static int sweep_pair(const ki_alloc *alloc, void *user)
     return check_pair("client.crt", "client.key", alloc);
 }
 
-static void lack_of_memory_for_pairs_is_told(void **state)
+static void out_of_memory_for_pairs_is_reported(void **state)
 {
     (void)state;
     test_alloc_sweep(sweep_pair, NULL);
@@ -470,7 +470,7 @@ static void what_comes_expired_is_used_and_causes_no_storm(void **state)
     credentialing_end(&c);
 }
 
-static void failures_are_told_to_requests_and_tried_again_slowly(void **state)
+static void failures_are_reported_to_requests_and_retried_slowly(void **state)
 {
     (void)state;
     credentialing c;
@@ -492,7 +492,7 @@ static void failures_are_told_to_requests_and_tried_again_slowly(void **state)
     credentialing_pass(&c, 61);
     assert_string_equal(credentialing_ask(&c, "/who", "", NULL, NULL), "|Bearer one|");
     assert_int_equal(unlink(test_folder_path(&c.folder, "plugin")), 0);
-    credentialing_pass(&c, 61); /* what is there goes on to be used */
+    credentialing_pass(&c, 61); /* the old credentials stay in use */
     (void)credentialing_ask(&c, "/who", "need=never", &code, NULL);
     (void)credentialing_ask(&c, "/who", "need=never", &code, NULL);
     assert_int_equal(code, 401);
@@ -500,7 +500,7 @@ static void failures_are_told_to_requests_and_tried_again_slowly(void **state)
     credentialing_end(&c);
 }
 
-/* A plugin that hangs is killed, and what waited for it hears of that. */
+/* A plugin that hangs is killed, and the requests that waited for it fail. */
 static void a_plugin_that_hangs_ends_in_time(void **state)
 {
     (void)state;
@@ -647,7 +647,7 @@ static void certificates_of_plugins_are_shown_and_replaced(void **state)
     credentialing_end(&c);
 }
 
-/* A stream that waits for the plugin is not one that has to be made anew. */
+/* A stream that waits for the plugin need not be recreated. */
 static void streams_wait_for_certificates(void **state)
 {
     (void)state;
@@ -702,7 +702,7 @@ static void free_on_log(const ki_log_record *record, void *user)
     }
 }
 
-/* A program may let go of everything when it hears of a failure. */
+/* A program may release everything when a failure is reported. */
 static void all_may_end_inside_a_report(void **state)
 {
     (void)state;
@@ -773,7 +773,7 @@ static int sweep_request(const ki_alloc *alloc, void *user)
     return r;
 }
 
-static void lack_of_memory_is_told(void **state)
+static void out_of_memory_is_reported(void **state)
 {
     (void)state;
     credentialing c;
@@ -820,15 +820,15 @@ int main(void)
         cmocka_unit_test(a_client_certificate_is_replaced_under_a_watch),
         cmocka_unit_test(files_are_looked_at_without_requests),
         cmocka_unit_test(a_ca_is_replaced_under_a_watch),
-        cmocka_unit_test(files_that_cannot_be_used_are_told_at_once),
+        cmocka_unit_test(unusable_files_are_reported_at_once),
         cmocka_unit_test(pairs_of_certificate_and_key_are_known),
         cmocka_unit_test(pairs_that_are_cut_are_refused),
-        cmocka_unit_test(lack_of_memory_for_pairs_is_told),
+        cmocka_unit_test(out_of_memory_for_pairs_is_reported),
         cmocka_unit_test(a_plugin_is_run_once_for_all_requests),
         cmocka_unit_test(it_is_run_again_when_the_server_refuses),
         cmocka_unit_test(it_is_run_again_when_it_expires),
         cmocka_unit_test(what_comes_expired_is_used_and_causes_no_storm),
-        cmocka_unit_test(failures_are_told_to_requests_and_tried_again_slowly),
+        cmocka_unit_test(failures_are_reported_to_requests_and_retried_slowly),
         cmocka_unit_test(a_plugin_that_hangs_ends_in_time),
         cmocka_unit_test(a_plugin_may_be_given_the_terminal),
         cmocka_unit_test(a_plugin_that_needs_a_terminal_fails_without),
@@ -836,7 +836,7 @@ int main(void)
         cmocka_unit_test(streams_wait_for_certificates),
         cmocka_unit_test(all_may_end_at_any_moment),
         cmocka_unit_test(all_may_end_inside_a_report),
-        cmocka_unit_test(lack_of_memory_is_told),
+        cmocka_unit_test(out_of_memory_is_reported),
         cmocka_unit_test(a_child_of_fork_only_forgets),
     };
     return cmocka_run_group_tests(tests, start_server, stop_server);

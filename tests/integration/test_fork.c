@@ -409,7 +409,7 @@ static void children_release_what_their_busy_parent_has(void **state)
     }
     unsigned long heard = f.heard;
     unsigned long ran = f.ran;
-    while (f.heard < heard + 100 || f.ran < ran + 100) { /* the parent goes on */
+    while (f.heard < heard + 100 || f.ran < ran + 100) { /* the parent continues */
         struct timespec time = {.tv_nsec = 1000000};
         (void)nanosleep(&time, NULL);
     }

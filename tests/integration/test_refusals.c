@@ -85,7 +85,7 @@ static void check_status(const ki_object *status)
     }
 }
 
-static void a_conflict_in_thirty_fields_is_told_whole(void **state)
+static void a_conflict_in_thirty_fields_is_reported_in_full(void **state)
 {
     (void)state;
     world w;
@@ -188,7 +188,7 @@ static void other_failures_have_no_status(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_conflict_in_thirty_fields_is_told_whole),
+        cmocka_unit_test(a_conflict_in_thirty_fields_is_reported_in_full),
         cmocka_unit_test(every_short_form_gives_the_status),
         cmocka_unit_test(other_failures_have_no_status),
     };

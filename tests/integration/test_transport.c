@@ -66,7 +66,7 @@ static void leave(transporting *t, exchange *e)
 
 /* ---- what is sent ---- */
 
-static void an_answer_is_told_in_order(void **state)
+static void a_response_is_delivered_in_order(void **state)
 {
     (void)state;
     transporting t;
@@ -308,7 +308,7 @@ static int closed_port(void)
     return ntohs(address.sin_port);
 }
 
-static void a_refused_connection_is_told_as_such(void **state)
+static void a_refused_connection_is_reported_as_such(void **state)
 {
     (void)state;
     transporting t;
@@ -362,7 +362,7 @@ static void a_connection_that_does_not_come_ends_in_time(void **state)
     close(listener);
 }
 
-static void a_reset_is_told_as_such(void **state)
+static void a_reset_is_reported_as_such(void **state)
 {
     (void)state;
     static const char *const queries[] = {"after=0", "after=17", "after=80"};
@@ -567,7 +567,7 @@ static void redirects_are_answers(void **state)
     transporting_end(&t);
 }
 
-static void packed_answers_are_unpacked_once(void **state)
+static void compressed_responses_are_decompressed_once(void **state)
 {
     (void)state;
     static const struct {
@@ -681,7 +681,7 @@ static void warnings_do_not_flood_the_log(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(an_answer_is_told_in_order),
+        cmocka_unit_test(a_response_is_delivered_in_order),
         cmocka_unit_test(a_stream_is_not_packed),
         cmocka_unit_test(the_path_is_sent_as_it_is),
         cmocka_unit_test(a_body_and_its_headers_are_sent),
@@ -690,9 +690,9 @@ int main(void)
         cmocka_unit_test(bad_options_are_refused_without_secrets),
         cmocka_unit_test(sockets_are_tuned_and_not_inherited),
         cmocka_unit_test(unix_sockets_and_ipv6_are_reached),
-        cmocka_unit_test(a_refused_connection_is_told_as_such),
+        cmocka_unit_test(a_refused_connection_is_reported_as_such),
         cmocka_unit_test(a_connection_that_does_not_come_ends_in_time),
-        cmocka_unit_test(a_reset_is_told_as_such),
+        cmocka_unit_test(a_reset_is_reported_as_such),
         cmocka_unit_test(an_answer_may_be_cut_at_any_byte),
         cmocka_unit_test(an_answer_may_come_byte_by_byte),
         cmocka_unit_test(a_silent_server_is_noticed_in_time),
@@ -701,7 +701,7 @@ int main(void)
         cmocka_unit_test(a_truncated_response_has_one_sentence),
         cmocka_unit_test(headers_have_limits),
         cmocka_unit_test(redirects_are_answers),
-        cmocka_unit_test(packed_answers_are_unpacked_once),
+        cmocka_unit_test(compressed_responses_are_decompressed_once),
         cmocka_unit_test(bombs_are_bounded),
         cmocka_unit_test(warnings_are_logged),
         cmocka_unit_test(warnings_do_not_flood_the_log),

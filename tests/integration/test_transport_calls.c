@@ -420,7 +420,7 @@ static ki__curl_auth auth_of(credentials *c)
     return (ki__curl_auth){.headers = give_headers, .refused = note_refused, .user = c};
 }
 
-static void credentials_are_asked_for_each_request(void **state)
+static void credentials_are_fetched_for_each_request(void **state)
 {
     (void)state;
     transporting t;
@@ -441,7 +441,7 @@ static void credentials_are_asked_for_each_request(void **state)
 }
 
 /* Two of them would be for the server to choose from. */
-static void a_request_that_says_who_asks_has_the_last_word(void **state)
+static void credentials_of_a_request_override_others(void **state)
 {
     (void)state;
     transporting t;
@@ -570,7 +570,7 @@ static bool is_proxied(const char *url, bool environment)
     return proxied;
 }
 
-static void proxies_of_the_environment_are_used_if_asked_for(void **state)
+static void proxies_of_the_environment_are_used_by_option(void **state)
 {
     (void)state;
     char proxy[64];
@@ -742,12 +742,12 @@ int main(void)
         cmocka_unit_test(a_throttled_call_may_be_cancelled),
         cmocka_unit_test(a_throttled_call_may_be_paused),
         cmocka_unit_test(the_transport_may_be_freed_while_calls_wait),
-        cmocka_unit_test(credentials_are_asked_for_each_request),
-        cmocka_unit_test(a_request_that_says_who_asks_has_the_last_word),
+        cmocka_unit_test(credentials_are_fetched_for_each_request),
+        cmocka_unit_test(credentials_of_a_request_override_others),
         cmocka_unit_test(requests_wait_for_credentials),
         cmocka_unit_test(failing_credentials_fail_the_request),
         cmocka_unit_test(credentials_are_not_sent_in_the_clear),
-        cmocka_unit_test(proxies_of_the_environment_are_used_if_asked_for),
+        cmocka_unit_test(proxies_of_the_environment_are_used_by_option),
         cmocka_unit_test(a_tunnel_does_not_see_credentials),
         cmocka_unit_test(every_allocation_may_fail),
         cmocka_unit_test(nothing_grows),

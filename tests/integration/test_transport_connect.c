@@ -60,7 +60,7 @@ static int listen_at(const char *host, int port, int queue, int *ret_port)
     return fd;
 }
 
-/* Keeps a port from whoever else runs on this machine: connections to it are refused. */
+/* Keeps a port from other programs on this machine: connections to it are refused. */
 static int reserve(const char *host, int port)
 {
     struct sockaddr_in address = {.sin_family = AF_INET, .sin_port = htons((uint16_t)port)};
@@ -345,7 +345,7 @@ static void addresses_without_a_response_come_last(void **state)
     }
 }
 
-/* Whoever waits may give up sooner than the transport: that counts if it took long. */
+/* A waiter may give up sooner than the transport: that counts if it took long. */
 static void a_cancelled_request_counts_if_it_waited_for_long(void **state)
 {
     (void)state;
@@ -373,7 +373,7 @@ static void a_cancelled_request_counts_if_it_waited_for_long(void **state)
     transporting_end(&t);
 }
 
-/* ... and the name is what is asked for and verified. */
+/* ... and the name is what is sent and verified. */
 static void so_it_is_with_tls(void **state)
 {
     (void)state;
@@ -434,7 +434,7 @@ static void either_family_will_do(void **state)
     }
 }
 
-static void why_no_address_answers_is_told(void **state)
+static void unreachable_addresses_are_reported_with_reasons(void **state)
 {
     (void)state;
     static const manner refuse[HOSTS] = {REFUSES, REFUSES, REFUSES};
@@ -520,7 +520,7 @@ static void streams_do_not_connect_all_at_once(void **state)
 
 /* ---- descriptors ---- */
 
-static void a_lack_of_descriptors_is_told(void **state)
+static void lack_of_descriptors_is_reported(void **state)
 {
     (void)state;
     transporting t;
@@ -642,9 +642,9 @@ int main(void)
         cmocka_unit_test(a_cancelled_request_counts_if_it_waited_for_long),
         cmocka_unit_test(so_it_is_with_tls),
         cmocka_unit_test(either_family_will_do),
-        cmocka_unit_test(why_no_address_answers_is_told),
+        cmocka_unit_test(unreachable_addresses_are_reported_with_reasons),
         cmocka_unit_test(streams_do_not_connect_all_at_once),
-        cmocka_unit_test(a_lack_of_descriptors_is_told),
+        cmocka_unit_test(lack_of_descriptors_is_reported),
         cmocka_unit_test(a_forked_child_does_not_keep_cancelled_connections_registered),
     };
     return cmocka_run_group_tests(tests, start_server, stop_server);

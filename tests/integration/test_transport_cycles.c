@@ -95,8 +95,7 @@ static void cuts_leave_nothing_behind(void **state)
     size_t blocks = 0;
     long kb = 0;
     for (int round = 0; round < CUTS; round++) {
-        transporting_for(&t,
-                         1050); /* what lived shorter is not taken up at once, but with a wait */
+        transporting_for(&t, 1050); /* a shorter watch would be resumed with a delay */
         (void)test_server_do(&server, "cut cuts");
         (void)test_server_do(&server, "update cuts a");
         snprintf(wanted, sizeof(wanted), "a=%d ", 12 + round);
@@ -116,7 +115,7 @@ static void cuts_leave_nothing_behind(void **state)
     assert_true(resident_kb() - kb < GROWTH_KB);
     char log[1 << 17];
     test_server_ask(&server, log, sizeof(log), "log cuts");
-    assert_null(strstr(log, "list")); /* every one of them was just taken up */
+    assert_null(strstr(log, "list")); /* every one of them was just resumed */
     for (size_t i = 0; i < FOLLOWERS; i++) {
         following_stop(&all[i]);
     }

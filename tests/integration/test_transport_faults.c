@@ -104,7 +104,7 @@ static void wait_for_requests(fixture *x, size_t wanted, const char *last)
         }
         transporting_for(x->t, 50);
     }
-    fail_msg("%s: asked for %s only", x->name, log);
+    fail_msg("%s: requested %s only", x->name, log);
 }
 
 /* ---- bytes in any shape ---- */
@@ -429,7 +429,7 @@ static long sent_until_it_stays(transporting *t, const char *name)
 }
 
 /* One informer is paused while a flood comes for it; its server is held up, and the other informer,
- * on the same connection if that can be, goes on. */
+ * on the same connection if that can be, continues. */
 static void hold_back(bool two, const char *name)
 {
     transporting t;
@@ -499,8 +499,8 @@ static void a_pause_is_not_silence(void **state)
 
 typedef struct slow {
     _Atomic bool hold;
-    _Atomic unsigned told;
-    _Atomic bool over; /* the last version was told */
+    _Atomic unsigned delivered;
+    _Atomic bool over; /* the last version was delivered */
 } slow;
 
 static void on_update(const ki_object *before, const ki_object *after, void *user)
@@ -510,7 +510,7 @@ static void on_update(const ki_object *before, const ki_object *after, void *use
     while (s->hold) {
         nanosleep(&(struct timespec){.tv_nsec = 5000000}, NULL);
     }
-    s->told++;
+    s->delivered++;
     s->over = strcmp(ki_object_resource_version(after), "3011") == 0;
 }
 
@@ -531,7 +531,7 @@ static void a_slow_handler_does_not_stop_the_stream(void **state)
     assert_int_equal(ki_informer_add_handler(x.f.informer, &handler, &options, NULL, NULL), 0);
     (void)test_server_do(&server, "grow slow a 1000 3000");
     following_expect(&x.f, "a=3011 ");
-    assert_int_equal(s.told, 0);
+    assert_int_equal(s.delivered, 0);
     s.hold = false;
     for (int i = 0; i < 4000 && !s.over; i++) {
         transporting_for(&t, 5);

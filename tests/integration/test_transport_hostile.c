@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* HTTP/2 servers that mean harm, all at once: none of them makes the transport crash, hang or take
- * memory, each stream ends in time with an error that says what it was, and whoever else is on the
- * loop goes on. */
+ * memory, each stream ends in time with an error that says what it was, and the others on the
+ * loop continue. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,7 +14,7 @@
 enum { PATIENCE_MS = 60000, MEMORY_MAX_KB = 100 << 10 };
 
 /* What libcurl takes for the end of the answer when the connection breaks HTTP/2's rules after it
- * has begun; whoever reads it knows better. */
+ * has begun; the reader of the body knows better. */
 static const char *const may_be_whole[] = {
     "rst-flood",       "padding-too-long",   "frame-too-long", "deaf-ping-flood",
     "data-of-another", "data-after-the-end", "priority-flood", "padding-flood",

@@ -176,7 +176,7 @@ static const char *version_used(const char *name, ki__curl_http http, bool strea
     return one ? "1.1" : "2";
 }
 
-static void the_version_is_as_asked_for_and_offered(void **state)
+static void the_version_is_as_requested_and_offered(void **state)
 {
     (void)state;
     assert_string_equal(version_used("h2", KI__CURL_HTTP_AUTO, true), "2");
@@ -254,7 +254,7 @@ static void a_silent_connection_is_left_by_all(void **state)
     finish(&t, all, 3);
 }
 
-/* The streams have a connection each, and none of them has room for a question. */
+/* The streams have a connection each, and none of them can carry another request. */
 static void all_connections_of_a_silent_server_are_left(void **state)
 {
     (void)state;
@@ -302,7 +302,7 @@ static void a_silent_stream_ends_alone(void **state)
     finish(&t, all, 2);
 }
 
-static void a_server_that_goes_is_told(void **state)
+static void a_server_that_goes_away_is_reported(void **state)
 {
     (void)state;
     transporting t;
@@ -382,12 +382,12 @@ int main(void)
         cmocka_unit_test(watches_share_one_connection_whatever_lists_use),
         cmocka_unit_test(a_cancelled_stream_leaves_the_others),
         cmocka_unit_test(a_server_with_few_streams_gets_more_connections),
-        cmocka_unit_test(the_version_is_as_asked_for_and_offered),
+        cmocka_unit_test(the_version_is_as_requested_and_offered),
         cmocka_unit_test(a_paused_stream_does_not_stop_the_others),
         cmocka_unit_test(a_silent_connection_is_left_by_all),
         cmocka_unit_test(all_connections_of_a_silent_server_are_left),
         cmocka_unit_test(a_silent_stream_ends_alone),
-        cmocka_unit_test(a_server_that_goes_is_told),
+        cmocka_unit_test(a_server_that_goes_away_is_reported),
         cmocka_unit_test(a_server_that_goes_away_loses_nothing),
         cmocka_unit_test(a_fast_server_takes_turns),
     };

@@ -14,7 +14,7 @@ enum { SCRIPT_MAX = 12, ASKED_MAX = 16, PATIENCE_MS = 60000, WAIT_MS = 700 };
 typedef struct row {
     const char *name;
     const char *script[SCRIPT_MAX]; /* "KIND ACTION ..."; the rest is served as usual */
-    const char *asked[ASKED_MAX];   /* in order; '>': after a pause, of a second or a back-off */
+    const char *asked[ASKED_MAX];   /* in order; '>': after a pause, of a second or a backoff */
     int errors;                     /* failed attempts; -1: does not matter */
     bool streaming;
     bool only_two; /* HTTP/2 */
@@ -349,7 +349,7 @@ static bool is_asked(const char *wanted, const char *word, size_t len)
            (!pause || gap >= WAIT_MS);
 }
 
-/* Whether the server was asked for all that is expected. Complains if it was for something else. */
+/* Whether the server received all expected requests. Complains about unexpected ones. */
 static bool is_done(running *one)
 {
     char log[FOLLOWING_LOG];
@@ -384,13 +384,13 @@ static void run_all(transporting *t, running *all, size_t count)
         if (!all[i].done) {
             char log[FOLLOWING_LOG];
             test_server_ask(&server, log, sizeof(log), "log %s", all[i].f.name_space);
-            print_error("%s: asked for %s only\n", all[i].f.name_space, log);
+            print_error("%s: requested %s only\n", all[i].f.name_space, log);
             all[i].wrong = true;
         }
     }
 }
 
-/* It follows on, and nothing else was asked for meanwhile. */
+/* It follows on, and nothing else was requested meanwhile. */
 static void check(running *one)
 {
     if (one->wrong) {
@@ -399,7 +399,7 @@ static void check(running *one)
     following_expect(&one->f, "a=11 b=12 ");
     one->wrong = !is_done(one) || one->wrong;
     if (one->row->errors >= 0 && one->f.errors != (unsigned)one->row->errors) {
-        print_error("%s: told %u errors\n", one->f.name_space, one->f.errors);
+        print_error("%s: received %u errors\n", one->f.name_space, one->f.errors);
         one->wrong = true;
     }
 }

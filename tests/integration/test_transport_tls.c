@@ -251,7 +251,7 @@ static void what_makes_no_sense_is_refused(void **state)
     transporting_end(&t);
 }
 
-static void certificates_that_cannot_be_read_are_told(void **state)
+static void unreadable_certificates_are_reported(void **state)
 {
     (void)state;
     ki_error error = KI_ERROR_INIT;
@@ -460,7 +460,7 @@ int main(void)
         cmocka_unit_test(the_host_header_is_the_urls),
         cmocka_unit_test(errors_say_what_is_wrong),
         cmocka_unit_test(what_makes_no_sense_is_refused),
-        cmocka_unit_test(certificates_that_cannot_be_read_are_told),
+        cmocka_unit_test(unreadable_certificates_are_reported),
         cmocka_unit_test(client_certificates_are_shown),
         cmocka_unit_test(new_certificates_end_streams_and_are_used),
         cmocka_unit_test(a_new_ca_is_used_by_new_connections),

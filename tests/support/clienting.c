@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The server is told and asked over its standard input and output, so that nothing of it shows
+/* The server is controlled over its standard input and output, so that nothing of that shows
  * among the requests. */
 #include "support/clienting.h"
 

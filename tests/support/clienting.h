@@ -28,12 +28,12 @@ typedef struct clienting {
 void clienting_begin(clienting *c);
 /** A loop that nobody runs. */
 void clienting_loop(clienting *c);
-/** The client, with `options` (NULL: none, but as many requests in a second as wanted). */
+/** The client, with `options` (NULL: none, but without a rate limit). */
 void clienting_open(clienting *c, ki_client_options *options);
-/** Lets go of all; nothing may be left: memory, descriptors. */
+/** Releases all; nothing may be left: memory, descriptors. */
 void clienting_end(clienting *c);
 
-/** Tells the server what to answer to the next request; ' stands for ". */
+/** Sets the server's response to the next request; ' is replaced by ". */
 void clienting_answer(clienting *c, const char *json);
 /** What the server was asked since the last time, a request after the other, with an empty line
  *  between them: method and target, headers, body. Without Accept and User-Agent of ours. */

@@ -6,7 +6,7 @@
 #include <kinformer/handler.h>
 #include <kinformer/parts/queue.h>
 
-/** What was popped or told, as text. What does not fit fails the test. */
+/** What was popped or delivered, as text. What does not fit fails the test. */
 typedef struct test_log {
     char text[8192];
     size_t len;

@@ -9,6 +9,7 @@
 #include "support/view_checks.h"
 
 #pragma GCC diagnostic ignored "-Wdeprecated-declarations"
+#pragma GCC diagnostic ignored "-Wunused-function" /* lists and maps that no field has */
 
 #define KI_VIEW_AGAIN
 #undef KI_DEPRECATED

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A clock that goes on only when the test says so. */
+/* A clock that advances only when the test says so. */
 #ifndef TESTS_SUPPORT_FAKE_CLOCK_H
 #define TESTS_SUPPORT_FAKE_CLOCK_H
 

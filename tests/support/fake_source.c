@@ -26,7 +26,7 @@ static void say(fake_source *f, const fake_action *a)
     case FAKE_EVENT:
         sink.on_event(a->type, a->object, error, sink.user);
         break;
-    case FAKE_SET_ASIDE:
+    case FAKE_SKIPPED:
         sink.on_skipped(a->type, a->key, a->version, &a->error, sink.user);
         break;
     case FAKE_ALIVE:
@@ -241,7 +241,7 @@ void fake_skipped(fake_source *f, ki_watch_event_type type, const char *key, con
                   int code)
 {
     fake_action *action = push(f);
-    action->what = FAKE_SET_ASIDE;
+    action->what = FAKE_SKIPPED;
     action->type = type;
     action->error.code = code;
     copy(action->error.message, sizeof(action->error.message), ki_error_text(code));

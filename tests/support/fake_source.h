@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A source that does what a test tells it, and writes down what it was asked. What it is told to
- * say is said by a task, in ki_engine_run(), as the contract of sources wants it. */
+/* A source that a test controls, and that records requests. Its responses are delivered by a task,
+ * in ki_engine_run(), as the contract of sources requires. */
 #ifndef TESTS_SUPPORT_FAKE_SOURCE_H
 #define TESTS_SUPPORT_FAKE_SOURCE_H
 
@@ -26,7 +26,7 @@ typedef struct fake_request {
 } fake_request;
 
 typedef struct fake_action {
-    enum { FAKE_EVENT, FAKE_SET_ASIDE, FAKE_ALIVE, FAKE_END } what;
+    enum { FAKE_EVENT, FAKE_SKIPPED, FAKE_ALIVE, FAKE_END } what;
     ki_watch_event_type type;
     ki_object *object;
     bool failed;
@@ -49,7 +49,7 @@ typedef struct fake_source {
     size_t cancels;
     size_t destroyed;
     int refuse; /* what the next request gets at once, if not 0 */
-    /** Called for each request; may tell what is to be said. */
+    /** Called for each request; may set the response. */
     void (*respond)(struct fake_source *source, const fake_request *request, void *user);
     void *respond_user;
     ki_source_sink sink;

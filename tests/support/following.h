@@ -21,7 +21,7 @@ typedef struct following {
     transporting *t;
     ki_informer *informer;
     char name_space[40];
-    unsigned errors; /* told to the handler of watch errors */
+    unsigned errors; /* received by the handler of watch errors */
 } following;
 
 /** An informer over the transport, started. */

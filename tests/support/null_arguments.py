@@ -80,6 +80,7 @@ SOME = {
     "ki_lister_get": {"name_space"},
     "ki_lister_list": {"name_space"},
     "ki_loop_new": {"options"},
+    "ki_monitor_server_new": {"options"},
     "ki_object_diff": {"options"},
     "ki_object_from_json": {"options"},
     "ki_object_from_protobuf": {"options"},

@@ -71,7 +71,7 @@ static inline bool place_is_plain(const char *name)
            strspn(name, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ") == strlen(name);
 }
 
-/** Goes on to a member, which need not be there. */
+/** Moves to a member, which need not exist. */
 static inline void place_to_member(random_place *place, const char *name, bool quoted)
 {
     place_step *step = &place->steps[place->count++];
@@ -108,7 +108,7 @@ static inline bool place_has_name(const ki_value *list, size_t index, char name[
     return place_is_plain(name);
 }
 
-/** Goes on to an element, by its index from either end, or by its name. */
+/** Moves to an element, by its index from either end, or by its name. */
 static inline void place_to_element(random_place *place, size_t index, size_t count, uint64_t *seed)
 {
     char name[PLACE_NAME_MAX];

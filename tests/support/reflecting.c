@@ -19,7 +19,7 @@ static void hook(reflecting *r, char at)
     }
 }
 
-/* Writes down a call, and tells what to return. */
+/* Records a call, and returns the result to return. */
 static int called(reflecting *r, const char *text, ki_error *error)
 {
     (void)error; /* a target need not fill it */

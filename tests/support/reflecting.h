@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A reflector between a fake source and a target that writes down what it is told. */
+/* A reflector between a fake source and a target that records what it receives. */
 #ifndef TESTS_SUPPORT_REFLECTING_H
 #define TESTS_SUPPORT_REFLECTING_H
 
@@ -46,7 +46,7 @@ typedef struct reflecting {
 void reflecting_init(reflecting *r);
 /** Makes and starts the reflector, and settles. */
 void reflecting_start(reflecting *r);
-/** Stops it if that did not happen, and checks that all is given back. */
+/** Stops it if that did not happen, and checks that all is released. */
 void reflecting_done(reflecting *r);
 
 /** Runs what is due. */

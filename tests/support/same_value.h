@@ -76,7 +76,7 @@ static inline bool same_find(const ki_value *map, const ki_value *key, ki_value 
     return found;
 }
 
-/** Told of every pair of values that are compared and differ; the innermost first. */
+/** Called for every pair of values that are compared and differ; the innermost first. */
 typedef void (*same_report)(const ki_value *a, const ki_value *b);
 
 /** Members of maps may come in any order, but each name must be there once. */

@@ -40,7 +40,7 @@ void serving_put(serving *s, const char *name);
 /** A connection to the server with nothing sent yet. */
 int serving_connect(const serving *s);
 /** Sends text, then reads until the server closes, or for `ms` milliseconds. What came, valid until
- *  the next call; *ret_closed tells which it was. */
+ *  the next call; *ret_closed: whether the server closed. */
 const char *serving_raw(int fd, const char *text, size_t len, int ms, bool *ret_closed);
 
 /** The same, but reads until a text has come, for ten seconds at most. */

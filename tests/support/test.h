@@ -23,7 +23,7 @@ typedef struct test_alloc {
     bool fail_onwards;  /* and every one after it */
     uint64_t failures;  /* calls that were made to fail */
     size_t live_blocks; /* given out and not yet freed */
-    size_t live_bytes;  /* as asked for */
+    size_t live_bytes;  /* as requested */
     size_t peak_bytes;  /* most live_bytes ever */
     size_t limit_bytes; /* live_bytes never passes this; 0: no limit */
     unsigned trims;     /* calls of trim */

@@ -37,7 +37,7 @@ static void *new_block(size_t size)
         fail_msg("the machine has no memory for a test");
     }
     block->size = size;
-    return memset(block + 1, 0xa5, size); /* whoever reads what it did not write shall notice */
+    return memset(block + 1, 0xa5, size); /* makes reads of uninitialized memory visible */
 }
 
 static void *counted_alloc(size_t size, void *user)

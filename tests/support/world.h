@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A world for code that runs on an engine: a clock that stands still unless told to move, and
+/* A world for code that runs on an engine: a clock that stands still until the test moves it, and
  * randomness that is the same each time. */
 #ifndef TESTS_SUPPORT_WORLD_H
 #define TESTS_SUPPORT_WORLD_H

@@ -424,7 +424,7 @@ static void a_resync(void **state)
     end(&f);
 }
 
-/* Arguments of probes that are computed only while somebody traces. */
+/* Arguments of probes that are computed only while a tracer is attached. */
 static void events_that_are_traced(void **state)
 {
 #ifdef KI__HAS_PROBES
@@ -465,6 +465,31 @@ static void versions_that_are_held(void **state)
 }
 
 /* ---- handlers ---- */
+
+/* An event that cannot be applied for lack of memory is as old as its reception. */
+static void an_event_that_is_applied_late(void **state)
+{
+    (void)state;
+    fixture f;
+    begin(&f);
+    assert_int_equal(ki_registration_dispatch(f.handler, 0), 3);
+    f.index_result = -ENOMEM;
+    fake_event(f.source, KI_WATCH_EVENT_MODIFIED, fake_pod("b", 11));
+    settle(&f);
+    for (int i = 0; i < 5; i++) {
+        advance(&f, 1000);
+    }
+    assert_metric(&f, "kinformer_handler_queued_events", "", 0);
+    f.index_result = 0;
+    advance(&f, 1000);
+    assert_metric(&f, "kinformer_handler_queued_events", "", 1);
+    assert_metric(&f, "kinformer_handler_oldest_event_age_seconds", "", 6);
+    assert_int_equal(ki_registration_dispatch(f.handler, 0), 1);
+    fake_event(f.source, KI_WATCH_EVENT_MODIFIED, fake_pod("b", 12));
+    settle(&f);
+    assert_metric(&f, "kinformer_handler_oldest_event_age_seconds", "", 0);
+    end(&f);
+}
 
 static void a_slow_handler(void **state)
 {
@@ -758,7 +783,7 @@ static void any_allocation_may_fail(void **state)
     ki_workqueue *queue = NULL;
     assert_int_equal(ki_workqueue_new(NULL, &queue, NULL), 0);
     assert_int_equal(ki_client_monitor_queue(&f.client, queue, NULL), 0);
-    for (size_t i = 0; i < 40; i++) { /* more than there is room for at first */
+    for (size_t i = 0; i < 40; i++) { /* more than the initial capacity */
         assert_int_equal(ki_informer_on_change(f.informer, on_change, NULL, NULL, NULL), 0);
     }
     assert_int_equal(scrape(&f), 0);
@@ -797,6 +822,7 @@ int main(void)
         cmocka_unit_test(a_resync),
         cmocka_unit_test(events_that_are_traced),
         cmocka_unit_test(versions_that_are_held),
+        cmocka_unit_test(an_event_that_is_applied_late),
         cmocka_unit_test(a_slow_handler),
         cmocka_unit_test(a_callback_that_does_not_return),
         cmocka_unit_test(informers_of_one_name_are_numbered),

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What a comment in a header says: prose, and the fields Owner, Thread, Blocks, Errors, Since.
 
-A field begins at the start of a line or after a sentence, and goes on in lines that are indented,
+A field begins at the start of a line or after a sentence, and continues in lines that are indented,
 or until a line ends with a period. Indented lines elsewhere are preformatted, or a list if they
 begin with "- ".
 """
@@ -81,13 +81,13 @@ class _Parser:
         self.result = Contract(line)
         self.line = line
         self.labels = []  # of the field that is being read
-        self.open_para = False  # whether the last block may go on
+        self.open_para = False  # whether the last block may continue
 
     def complain(self, text):
         self.result.complaints.append((self.line, text))
 
     def unfinished(self):
-        """Whether the field that is being read goes on in the next line of prose."""
+        """Whether the field that is being read continues in the next line of prose."""
         if not self.labels or self.labels == ["Since"] and self.result.since:
             return False
         return not self.result.fields[self.labels[0]].rstrip().endswith(".")
@@ -221,13 +221,13 @@ def parse_group(comment, line):
 
 
 def _error_pieces(text):
-    """The pieces between semicolons; one that only goes on with the sentence before is joined."""
+    """The pieces between semicolons; one that only continues the sentence before is joined."""
     pieces = []
     for part in re.split(r"(?<=;)(\s+|$)", text):
         if part.strip():
             pieces.append(part.strip().rstrip(";").rstrip())
         elif pieces:
-            pieces.append(part)  # the space: it tells a new item from the rest of a sentence
+            pieces.append(part)  # the space: it separates a new item from the rest of a sentence
     joined = []
     for number in range(0, len(pieces), 2):
         piece = pieces[number]

@@ -243,12 +243,14 @@ def tiers(library):
     """The headers in their tiers, as (title, headers)."""
     shown = [one for one in library.headers if one.items or one.constants]
     server = [one for one in shown if one.stem == "apiserver"]
+    monitor = [one for one in shown if one.stem == "monitor_server"]
     parts = [one for one in shown if one.is_part]
-    rest = [one for one in shown if one not in server and one not in parts]
+    rest = [one for one in shown if one not in server + monitor + parts]
     common = [one for one in rest if one.umbrella]
     named = [one for one in rest if not one.umbrella]
     rows = (("Applications: <kinformer/kinformer.h>", common),
             ("More for applications, included by name: <kinformer/...>", named),
             ("Building blocks: <kinformer/parts/...>", parts),
-            ("The embedded API server: <kinformer/apiserver.h>", server))
+            ("The embedded API server: <kinformer/apiserver.h>", server),
+            ("The monitor server: <kinformer/monitor_server.h>", monitor))
     return [(title, headers) for title, headers in rows if headers]

@@ -10,6 +10,8 @@ from reference.model import decapitalise
 
 WIDTH = 71  # of a synopsis: 78 columns without the margin
 SECTION = "kinformer library"
+# Headers of other libraries.
+MODULES = {"apiserver": "kinformer-apiserver", "monitor_server": "kinformer-http"}
 THREADS = {"any": "Any thread, also several at once.",
            "one-at-a-time": "Any thread, but not two at once on the same thing: locking is the "
                             "caller's."}
@@ -116,7 +118,7 @@ class Writer:
 
     @staticmethod
     def library_lines(header):
-        module = "kinformer-apiserver" if header.stem == "apiserver" else "kinformer"
+        module = MODULES.get(header.stem, "kinformer")
         return [".SH LIBRARY",
                 f"{module} (\\fBpkg\\-config \\-\\-cflags \\-\\-libs {escape(module, True)}\\fR)"]
 

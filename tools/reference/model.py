@@ -19,7 +19,7 @@ UMBRELLA = "include/kinformer/kinformer.h"
 PARTS = "include/kinformer/parts/"
 NAME = re.compile(r"\b(?:ki_[a-z]\w*[a-z0-9]|KI_[A-Z]\w*[A-Z0-9])\b")
 PROPER = ("Kubernetes", "Status", "Secret", "Secrets", "ConfigMap", "JSON")
-# First sentences that say little without their function, and what stands for them in lists.
+# First sentences that say little without their function, and what replaces them in lists.
 SUMMARIES = {"References": "Take and release references"}
 
 
@@ -81,7 +81,7 @@ class Item:
         return self.kind != "opaque" and (self.kind != "macro" or bool(self.description()))
 
     @property
-    def stands_alone(self):
+    def is_alone(self):
         """Whether its comment is a whole contract, beside that of the group."""
         return bool(self.own and self.own.since and self.group and self.group.since)
 
@@ -98,7 +98,7 @@ class Item:
         own = self.own.errors() if self.own else []
         if own and not self.own.besides or not any(one.returns == "int" for one in self.functions):
             return own
-        for part in (None if self.stands_alone else self.group, self.header.head):
+        for part in (None if self.is_alone else self.group, self.header.head):
             if part is not None and "Errors" in part.fields:
                 return own + part.errors()
         return own + (self.same_as().errors() if own and self.same_as() else [])
@@ -119,7 +119,7 @@ class Item:
     def context(self):
         """The blocks of the group it stands in."""
         is_for_it = self.kind == "function" and self.group is not None and self.group_prose
-        return self.group.blocks if is_for_it and not self.stands_alone else []
+        return self.group.blocks if is_for_it and not self.is_alone else []
 
     def same_as(self):
         """The entry before, if this one says that it does the same."""

@@ -95,8 +95,8 @@ static int add_name(gnutls_x509_crt_t crt, const char *name)
 /* Subject alternative names. */
 static int add_names(gnutls_x509_crt_t crt, const ki_apiserver *server)
 {
-    char host[KI__HTTP_URL_MAX];
-    ki__http_host_of(server->url, host);
+    char host[KI__HTTPD_URL_MAX];
+    ki__httpd_host_of(server->address.url, host);
     bool known = false;
     int g = 0;
     for (const char *const *name = ki__http_own_names; *name != NULL && g >= 0; name++) {

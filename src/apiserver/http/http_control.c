@@ -25,7 +25,7 @@ int ki__http_set_faults(ki_apiserver *server, ki_str text, ki_error *error)
         ki__api_server_advance(server->server, server->model->head);
     }
     server->changed = true;
-    ki__http_wake(server);
+    ki__httpd_wake(&server->httpd);
     return 0;
 }
 
@@ -77,12 +77,12 @@ static void drop(ki_apiserver *server)
 /* Cuts all connections except the one that requested it, which has no exchange yet. */
 static void cut(ki_apiserver *server)
 {
-    ki__list *const lists[] = {&server->busy, &server->waiting};
+    ki__list *const lists[] = {&server->httpd.busy, &server->httpd.waiting};
     for (size_t i = 0; i < 2; i++) {
         KI__LIST_FOR_EACH (link, lists[i]) {
-            ki__http_connection *c = KI__CONTAINER_OF(link, ki__http_connection, link);
-            if (c->state != KI__HTTP_SENDING || c->exchange != NULL) {
-                ki__http_break(c);
+            ki__httpd_connection *c = KI__CONTAINER_OF(link, ki__httpd_connection, link);
+            if (c->state != KI__HTTPD_SENDING || c->exchange != NULL) {
+                ki__httpd_break(c);
             }
         }
     }

@@ -275,9 +275,9 @@ int ki_apiserver_get_stats(ki_apiserver *server, ki_apiserver_stats *ret_stats)
     ki__mutex_lock(&server->lock);
     const ki_apiserver_stats stats = {
         .size = sizeof(stats),
-        .connections = server->connections,
-        .requests = server->requests,
-        .open_connections = server->open_connections,
+        .connections = server->httpd.connections,
+        .requests = server->httpd.requests,
+        .open_connections = server->httpd.open_connections,
         .open_watches = server->server->watch_count,
         .objects = server->model->objects,
     };
@@ -293,7 +293,7 @@ int ki_apiserver_write_kubeconfig(const ki_apiserver *server, ki_buf *buf)
     ki__out_texts(&out,
                   "{\"apiVersion\":\"v1\",\"kind\":\"Config\",\n"
                   " \"clusters\":[{\"name\":\"kinformer\",\"cluster\":{\"server\":\"",
-                  server->url, "\"", NULL);
+                  server->address.url, "\"", NULL);
     if (server->identity.ca.len != 0) {
         ki__out_text(&out, ",\n  \"certificate-authority-data\":\"");
         ki__out_base64(&out, ki_buf_str(&server->identity.ca));

@@ -1,9 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Turns a complete request into a response: creates an exchange and pulls its first bytes. A
- * response that is complete by then is sent with Content-Length, any other one chunked, as it is
- * generated. */
+/* Requests of clients to exchanges of the model, and the headers of their responses. */
 #include <errno.h>
-#include <sys/socket.h>
 
 #include "apiserver/http/http_server.h"
 #include "apiserver/negotiate.h"
@@ -11,11 +8,7 @@
 #include "client/config/kubeconfig.h"
 #include "object/edit/json_out.h"
 
-enum {
-    HEADERS_MAX = 100,
-    HEAD_BYTES = 16 * 1024,  /* buffered before the response begins */
-    BLOCK_BYTES = 32 * 1024, /* passed to libmicrohttpd per call */
-};
+enum { HEADERS_MAX = 100 };
 
 /* ---- the request ---- */
 
@@ -39,31 +32,24 @@ static enum MHD_Result add_header(void *user, enum MHD_ValueKind kind, const cha
     return MHD_YES;
 }
 
-/* Constant-time comparison for tokens of equal length. */
-static bool same_secret(ki_str a, ki_str b)
-{
-    unsigned char differs = a.len == b.len ? 0 : 1;
-    for (size_t i = 0; i < a.len && i < b.len; i++) {
-        differs |= (unsigned char)(a.ptr[i] ^ b.ptr[i]);
-    }
-    return differs == 0;
-}
-
 static bool is_allowed(const ki_apiserver *server, const ki__api_request *request)
 {
     if (server->token.len == 0) {
         return true;
     }
-    ki_str value = ki__api_request_header(request, "authorization");
-    if (value.len < 7 || !ki__api_is_media_type(ki_str_make(value.ptr, 7), "bearer ")) {
-        return false;
-    }
-    return same_secret(ki_str_make(value.ptr + 7, value.len - 7), ki_buf_str(&server->token));
+    return ki__httpd_has_token(ki__api_request_header(request, "authorization"),
+                               ki_buf_str(&server->token));
+}
+
+static ki_apiserver *server_of(const ki__httpd_connection *c)
+{
+    return c->httpd->options.user;
 }
 
 /* The model accepts only JSON. A body with a YAML content type that does not look like JSON is
  * converted. */
-static int read_yaml(ki__http_connection *c, header_list *list, ki__api_request *request)
+static int read_yaml(ki__httpd_connection *c, header_list *list, ki__api_request *request,
+                     ki__api_exchange **ret_exchange)
 {
     static const char json[] = "application/json";
     ki_str type = ki__api_media_type(ki__api_request_header(request, "content-type"));
@@ -84,17 +70,18 @@ static int read_yaml(ki__http_connection *c, header_list *list, ki__api_request 
     }
     ki_buf text;
     ki_error error = KI_ERROR_INIT;
-    ki_buf_init(&text, c->server->alloc, c->body.max);
-    int r = ki__yaml_document_to_json(c->server->alloc, ki_buf_str(&c->body), 0, &text, &error);
+    ki_buf_init(&text, c->httpd->options.alloc, c->body.max);
+    int r =
+        ki__yaml_document_to_json(c->httpd->options.alloc, ki_buf_str(&c->body), 0, &text, &error);
     if (r == -ENOMEM) {
         ki_buf_done(&text);
         return r;
     }
     if (r < 0) {
         ki_buf_done(&text);
-        return ki__api_exchange_failure(c->server->server, 400, KI_REASON_BAD_REQUEST,
+        return ki__api_exchange_failure(server_of(c)->server, 400, KI_REASON_BAD_REQUEST,
                                         error.message[0] != '\0' ? error.message : "not YAML",
-                                        &c->exchange);
+                                        ret_exchange);
     }
     ki_buf_done(&c->body);
     c->body = text;
@@ -102,9 +89,10 @@ static int read_yaml(ki__http_connection *c, header_list *list, ki__api_request 
     return 0;
 }
 
-static int make_exchange(ki__http_connection *c, const char *method)
+static int make_exchange(ki__httpd_connection *c, const char *method,
+                         ki__api_exchange **ret_exchange)
 {
-    ki_apiserver *server = c->server;
+    ki_apiserver *server = server_of(c);
     header_list list = {.count = 0};
     (void)MHD_get_connection_values(c->mhd, MHD_HEADER_KIND, add_header, &list);
     ki__api_request request = {
@@ -116,142 +104,50 @@ static int make_exchange(ki__http_connection *c, const char *method)
     };
     if (list.too_many) {
         return ki__api_exchange_failure(server->server, 431, KI_REASON_UNKNOWN,
-                                        "the request has too many headers", &c->exchange);
+                                        "the request has too many headers", ret_exchange);
     }
     if (!is_allowed(server, &request)) {
         return ki__api_exchange_failure(server->server, 401, KI_REASON_UNAUTHORIZED, "Unauthorized",
-                                        &c->exchange);
+                                        ret_exchange);
     }
     if (c->malformed) {
         return ki__api_exchange_failure(server->server, 400, KI_REASON_BAD_REQUEST,
-                                        "NUL byte in the request target", &c->exchange);
+                                        "NUL byte in the request target", ret_exchange);
     }
-    int r = ki__http_guard(server, &request, &c->exchange);
-    if (r < 0 || c->exchange != NULL) {
+    int r = ki__http_guard(server, &request, ret_exchange);
+    if (r < 0 || *ret_exchange != NULL) {
         return r;
     }
     if (c->too_large) {
         return ki__api_exchange_failure(server->server, 413, KI_REASON_REQUEST_ENTITY_TOO_LARGE,
-                                        "the body of the request is too large", &c->exchange);
+                                        "the body of the request is too large", ret_exchange);
     }
     if (ki__http_is_control(request.target)) {
-        return ki__http_control(server, &request, &c->exchange);
+        return ki__http_control(server, &request, ret_exchange);
     }
-    r = read_yaml(c, &list, &request);
-    return r < 0 || c->exchange != NULL
+    r = read_yaml(c, &list, &request, ret_exchange);
+    return r < 0 || *ret_exchange != NULL
                ? r
-               : ki__api_exchange_new(server->server, &request, &c->exchange);
+               : ki__api_exchange_new(server->server, &request, ret_exchange);
 }
 
-void ki__http_reset(ki__http_connection *c)
+int ki__http_begin(ki__httpd_connection *c, const char *method, void **ret_exchange)
 {
-    c->exchange = ki__api_exchange_free(c->exchange);
-    c->result = KI__API_WAIT;
-    c->ready = ki_str_make(NULL, 0);
-    c->state = KI__HTTP_IDLE;
-    c->target_end = NULL;
-    c->malformed = false;
-    c->failed = false;
-    c->too_large = false;
-    c->passed_over = 0;
-    c->head_sent = 0;
-    ki_buf_clear(&c->target);
-    ki_buf_done(&c->body);
-    ki_buf_done(&c->head);
-}
-
-/* ---- pulling ---- */
-
-void ki__http_pull(ki__http_connection *c)
-{
-    if (c->ready.len != 0) {
-        return;
-    }
-    int r = ki__api_exchange_next(c->exchange, BLOCK_BYTES, &c->ready);
-    c->result = r >= 0 ? (ki__api_result)r : KI__API_CUT; /* out of memory: the client retries */
-    if (c->result != KI__API_DATA) {
-        c->ready = ki_str_make(NULL, 0);
-    }
-}
-
-/* Buffers the start of the response. */
-static void gather(ki__http_connection *c)
-{
-    for (;;) {
-        ki__http_pull(c);
-        if (c->result != KI__API_DATA || c->head.len >= HEAD_BYTES) {
-            return;
-        }
-        if (ki_buf_add_str(&c->head, c->ready) < 0) {
-            return; /* sent without a copy */
-        }
-        c->ready = ki_str_make(NULL, 0);
-    }
-}
-
-static size_t copy_out(char *out, size_t max, const char *bytes, size_t len)
-{
-    if (bytes == NULL) {
-        return 0;
-    }
-    len = len < max ? len : max;
-    memcpy(out, bytes, len);
-    return len;
-}
-
-static ssize_t end_broken(ki__http_connection *c)
-{
-    ki__http_mark_ended(c);
-    return MHD_CONTENT_READER_END_WITH_ERROR;
-}
-
-/* libmicrohttpd's callback for more body bytes. */
-static ssize_t on_more(void *user, uint64_t position, char *out, size_t max)
-{
-    (void)position;
-    ki__http_connection *c = user;
-    c->server->active = true;
-    if (c->gone) {
-        return end_broken(c);
-    }
-    ki__timer_set_after(&c->timer, c->server->idle_timeout_ns);
-    if (c->head_sent < c->head.len) {
-        size_t len = copy_out(out, max, c->head.data + c->head_sent, c->head.len - c->head_sent);
-        c->head_sent += len;
-        return (ssize_t)len;
-    }
-    if (c->head.cap != 0) {
-        ki_buf_done(&c->head);
-        c->head_sent = 0;
-    }
-    ki__http_pull(c);
-    switch (c->result) {
-    case KI__API_DATA: {
-        size_t len = copy_out(out, max, c->ready.ptr, c->ready.len);
-        c->ready = ki_str_make(c->ready.ptr + len, c->ready.len - len);
-        return (ssize_t)len;
-    }
-    case KI__API_END:
-        return MHD_CONTENT_READER_END_OF_STREAM;
-    case KI__API_WAIT:
-        ki__http_wait(c);
-        return 0;
-    case KI__API_CUT:
-    case KI__API_REFUSED:
-        break;
-    }
-    return end_broken(c);
+    ki__api_exchange *exchange = NULL;
+    int r = make_exchange(c, method, &exchange);
+    *ret_exchange = exchange;
+    return r;
 }
 
 /* ---- the response ---- */
 
 /* 299 - "text", with quotes and backslashes escaped and bytes that headers must not contain
  * replaced. */
-static bool add_warning(const ki__http_connection *c, struct MHD_Response *response,
+static bool add_warning(const ki__httpd_connection *c, struct MHD_Response *response,
                         const char *warning)
 {
     ki_buf text;
-    ki_buf_init(&text, c->server->alloc, 8192);
+    ki_buf_init(&text, c->httpd->options.alloc, 8192);
     ki__out out = ki__out_to(&text);
     ki__out_text(&out, "299 - \"");
     for (const char *p = warning; *p != '\0'; p++) {
@@ -267,7 +163,7 @@ static bool add_warning(const ki__http_connection *c, struct MHD_Response *respo
     return ok;
 }
 
-static bool add_headers(const ki__http_connection *c, struct MHD_Response *response)
+bool ki__http_add_headers(const ki__httpd_connection *c, struct MHD_Response *response)
 {
     uint32_t retry_after = ki__api_exchange_retry_after(c->exchange);
     const char *type = ki__api_exchange_content_type(c->exchange);
@@ -286,58 +182,4 @@ static bool add_headers(const ki__http_connection *c, struct MHD_Response *respo
         ok = add_warning(c, response, warning);
     }
     return ok;
-}
-
-static enum MHD_Result respond(ki__http_connection *c)
-{
-    /* The content stays valid until the request is completed. */
-    static char nothing[1];
-    struct MHD_Response *response =
-        c->result == KI__API_END
-            ? MHD_create_response_from_buffer(c->head.len,
-                                              c->head.data != NULL ? c->head.data : nothing,
-                                              MHD_RESPMEM_PERSISTENT)
-            : MHD_create_response_from_callback(MHD_SIZE_UNKNOWN, BLOCK_BYTES, on_more, c, NULL);
-    if (response == NULL) {
-        return MHD_NO;
-    }
-    enum MHD_Result result = MHD_NO;
-    if (add_headers(c, response)) {
-        result =
-            MHD_queue_response(c->mhd, (unsigned)ki__api_exchange_status(c->exchange), response);
-    }
-    MHD_destroy_response(response);
-    return result;
-}
-
-/* Closing sends a reset, as if no server were listening. */
-static void refuse(const ki__http_connection *c)
-{
-    const struct linger at_once = {.l_onoff = 1, .l_linger = 0};
-    (void)setsockopt(c->fd, SOL_SOCKET, SO_LINGER, &at_once, sizeof(at_once));
-}
-
-enum MHD_Result ki__http_respond(ki__http_connection *c, const char *method)
-{
-    c->state = KI__HTTP_SENDING;
-    ki__timer_set_after(&c->timer, c->server->idle_timeout_ns);
-    if (c->exchange == NULL && make_exchange(c, method) < 0) {
-        return MHD_NO;
-    }
-    ki_buf_done(&c->body);
-    gather(c);
-    if (c->result == KI__API_REFUSED) {
-        refuse(c);
-        ki__http_mark_ended(c);
-        return MHD_NO;
-    }
-    if (ki__api_exchange_status(c->exchange) != 0) {
-        return respond(c);
-    }
-    if (c->result != KI__API_WAIT) {
-        ki__http_mark_ended(c);
-        return MHD_NO;
-    }
-    ki__http_wait(c);
-    return MHD_YES;
 }

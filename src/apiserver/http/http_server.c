@@ -1,12 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Life cycle of the embedded server, and libmicrohttpd on the loop: the loop watches
- * libmicrohttpd's epoll descriptor, a timer represents its next timeout, and a single task makes
- * all calls into it. */
+/* Life cycle of the embedded server. */
 #include "apiserver/http/http_server.h"
 
 #include <errno.h>
-#include <sys/epoll.h>
-#include <unistd.h>
 
 #include "base/alloc.h"
 #include "base/assert.h"
@@ -16,79 +12,63 @@
 #include "base/secret.h"
 #include "base/time_units.h"
 
-enum {
-    CONNECTIONS_MAX = 1000,
-    TOKEN_MAX = 4096,
-    REQUEST_TIMEOUT_MS = 30000,
-    IDLE_TIMEOUT_MS = 120000,
-    PEM_MAX = 64 * 1024,
+enum { CONNECTIONS_MAX = 1000, TOKEN_MAX = 4096, PEM_MAX = 64 * 1024 };
+
+/* ---- the service ---- */
+
+static int next(void *exchange, size_t max, ki_str *ret_bytes)
+{
+    static const ki__httpd_result results[] = {
+        [KI__API_WAIT] = KI__HTTPD_WAIT,       [KI__API_DATA] = KI__HTTPD_DATA,
+        [KI__API_END] = KI__HTTPD_END,         [KI__API_CUT] = KI__HTTPD_CUT,
+        [KI__API_REFUSED] = KI__HTTPD_REFUSED,
+    };
+    int r = ki__api_exchange_next(exchange, max, ret_bytes);
+    return r < 0 ? r : (int)results[r];
+}
+
+static uint64_t deadline(const void *exchange)
+{
+    return ki__api_exchange_deadline(exchange);
+}
+
+static int status(const void *exchange)
+{
+    return ki__api_exchange_status(exchange);
+}
+
+static void end(void *exchange)
+{
+    (void)ki__api_exchange_free(exchange);
+}
+
+static bool after_run(ki__httpd *httpd)
+{
+    ki_apiserver *server = httpd->options.user;
+    if (!server->changed) {
+        return false;
+    }
+    server->changed = false;
+    ki__http_follow(server);
+    return true;
+}
+
+static const ki__httpd_service service = {
+    .begin = ki__http_begin,
+    .next = next,
+    .deadline = deadline,
+    .status = status,
+    .add_headers = ki__http_add_headers,
+    .end = end,
+    .after_run = after_run,
 };
-
-/* ---- running ---- */
-
-static void set_timer(ki_apiserver *server)
-{
-    MHD_UNSIGNED_LONG_LONG ms;
-    if (MHD_get_timeout(server->daemon, &ms) != MHD_YES) {
-        /* Polled periodically while there are connections, in case libmicrohttpd lost track of
-         * one. */
-        ki__timer_set_after(&server->timer,
-                            ki__list_is_empty(&server->busy) ? UINT64_MAX : KI__SECOND_NS);
-    } else if (ms == 0) {
-        ki__http_wake(server);
-    } else {
-        ki__timer_set_after(&server->timer, ms * KI__MS_NS);
-    }
-}
-
-static void resume_due(ki_apiserver *server)
-{
-    for (ki__list *link; (link = ki__list_pop_front(&server->due)) != NULL;) {
-        ki__http_resume(KI__CONTAINER_OF(link, ki__http_connection, link));
-    }
-}
-
-/* Inside ki_engine_run(). */
-static void run(ki__task *task)
-{
-    ki_apiserver *server = KI__CONTAINER_OF(task, ki_apiserver, task);
-    ki__mutex_lock(&server->lock);
-    resume_due(server);
-    server->active = false;
-    (void)MHD_run(server->daemon);
-    if (server->changed) {
-        server->changed = false;
-        ki__http_follow(server);
-        server->active = ki__http_poll_waiting(server) || server->active;
-    }
-    /* Further work may be possible immediately without libmicrohttpd's timeout saying so: a closed
-     * connection has to be cleaned up before another one can be accepted. */
-    if (server->active) {
-        ki__http_wake(server);
-    } else {
-        set_timer(server);
-    }
-    ki__mutex_unlock(&server->lock);
-}
-
-static void on_timer(ki__timer *timer)
-{
-    ki__http_wake(KI__CONTAINER_OF(timer, ki_apiserver, timer));
-}
-
-/* Outside of ki_engine_run(). */
-static void on_ready(ki__watch *watch, uint32_t events)
-{
-    (void)events;
-    ki__http_wake(KI__CONTAINER_OF(watch, ki_apiserver, watch));
-}
 
 /* Called with the lock held. */
 static void on_change(void *user)
 {
     ki_apiserver *server = user;
     server->changed = true;
-    ki__http_wake(server);
+    ki__httpd_wake(&server->httpd);
 }
 
 /* ---- creation ---- */
@@ -131,25 +111,6 @@ static int make_model(ki_apiserver *server, const ki_apiserver_options *o, ki_er
     return 0;
 }
 
-static int take_token(ki_apiserver *server, const char *token, ki_error *error)
-{
-    if (token == NULL) {
-        return 0;
-    }
-    ki_str text = ki_str_from(token);
-    bool ok = text.len != 0 && text.len <= TOKEN_MAX;
-    for (size_t i = 0; i < text.len && ok; i++) {
-        ok = text.ptr[i] > ' ' && text.ptr[i] < 0x7f && text.ptr[i] != '"' && text.ptr[i] != '\\';
-    }
-    if (!ok) {
-        return ki__error_set(error, KI_ERR_INVALID,
-                             "token: not 1 to %d printable characters without blanks and quotes",
-                             (int)TOKEN_MAX);
-    }
-    int r = ki_buf_add_str(&server->token, text);
-    return r < 0 ? ki__error_code(error, r) : 0;
-}
-
 static int pick_seed(ki_apiserver *server, uint64_t seed, ki_error *error)
 {
     const ki_random *random = ki__engine_entropy(server->engine);
@@ -160,50 +121,30 @@ static int pick_seed(ki_apiserver *server, uint64_t seed, ki_error *error)
     return 0;
 }
 
-static int start_daemon(ki_apiserver *server, const ki_apiserver_options *o, ki_error *error)
+static int start(ki_apiserver *server, const ki_apiserver_options *o, ki_error *error)
 {
     size_t connections = o->max_connections != 0 ? o->max_connections : CONNECTIONS_MAX;
-    connections = connections < 1000000 ? connections : 1000000;
-    struct MHD_OptionItem tls[] = {
-        {MHD_OPTION_HTTPS_MEM_KEY, 0, server->identity.key.data},
-        {MHD_OPTION_HTTPS_MEM_CERT, 0, server->identity.certificate.data},
-        {MHD_OPTION_END, 0, NULL},
+    const ki__httpd_options options = {
+        .service = &service,
+        .user = server,
+        .alloc = server->alloc,
+        .loop = server->loop,
+        .lock = &server->lock,
+        .target_max = KI__API_TARGET_MAX,
+        .body_max = server->model->options.object_bytes_max,
+        .max_connections = connections < UINT32_MAX ? (uint32_t)connections : UINT32_MAX,
+        .request_timeout_ms = o->request_timeout_ms,
+        .idle_timeout_ms = o->idle_timeout_ms,
+        .key = o->tls ? server->identity.key.data : NULL,
+        .certificate = o->tls ? server->identity.certificate.data : NULL,
     };
-    struct MHD_OptionItem none[] = {{MHD_OPTION_END, 0, NULL}};
-    unsigned flags = MHD_USE_EPOLL | MHD_ALLOW_SUSPEND_RESUME | (o->tls ? MHD_USE_TLS : 0);
-    errno = 0;
-    server->daemon = MHD_start_daemon(
-        flags, 0, NULL, NULL, ki__http_on_request, server,                     /* */
-        MHD_OPTION_LISTEN_SOCKET, server->listen_fd,                           /* */
-        MHD_OPTION_CONNECTION_LIMIT, (unsigned)connections,                    /* */
-        MHD_OPTION_CONNECTION_MEMORY_LIMIT, (size_t)KI__HTTP_CONNECTION_BYTES, /* */
-        MHD_OPTION_CONNECTION_TIMEOUT, 0u, /* our own timeouts are stricter */ /* */
-        MHD_OPTION_NOTIFY_CONNECTION, ki__http_on_connection, server,          /* */
-        MHD_OPTION_NOTIFY_COMPLETED, ki__http_on_completed, server,            /* */
-        MHD_OPTION_URI_LOG_CALLBACK, ki__http_on_target, server,               /* */
-        MHD_OPTION_STRICT_FOR_CLIENT, 1,                                       /* */
-        MHD_OPTION_ARRAY, o->tls ? tls : none,                                 /* */
-        MHD_OPTION_END);
-    if (server->daemon == NULL) {
-        int r = errno > 0 ? -errno : -EIO;
-        return ki__error_set(error, r, "cannot start libmicrohttpd: %s", ki_error_text(r));
+    int r = ki__timer_init(&server->lag_timer, server->engine, ki__http_on_lag);
+    if (r < 0) {
+        return ki__error_code(error, r);
     }
-    server->listen_fd = -1; /* now owned by the daemon */
-    return 0;
-}
-
-static int attach(ki_apiserver *server, ki_error *error)
-{
-    const union MHD_DaemonInfo *info =
-        MHD_get_daemon_info(server->daemon, MHD_DAEMON_INFO_EPOLL_FD);
-    int r = ki__timer_init(&server->timer, server->engine, on_timer);
-    r = r < 0 ? r : ki__timer_init(&server->lag_timer, server->engine, ki__http_on_lag);
-    if (r == 0) {
-        r = info != NULL
-                ? ki__watch_add(&server->watch, server->loop, info->epoll_fd, EPOLLIN, on_ready)
-                : -EIO;
-    }
-    return r < 0 ? ki__error_code(error, r) : 0;
+    int fd = server->address.fd;
+    server->address.fd = -1;
+    return ki__httpd_start(&server->httpd, &options, fd, error);
 }
 
 static int make_loop(ki_apiserver *server, const ki_apiserver_options *o, ki_error *error)
@@ -231,18 +172,19 @@ static int make(ki_apiserver *server, const ki_apiserver_options *o, ki_error *e
         return ki__error_set(error, KI_ERR_UNSUPPORTED, "libmicrohttpd was built without TLS");
     }
     int r = make_loop(server, o, error);
-    r = r < 0 ? r : take_token(server, o->token, error);
-    r = r < 0 ? r : ki__http_allow_hosts(server, o->allowed_hosts, error);
+    r = r < 0 ? r : ki__httpd_take_token(&server->token, o->token, error);
+    r = r < 0
+            ? r
+            : ki__httpd_allow_hosts(&server->allowed_hosts, server->alloc, o->allowed_hosts, error);
     r = r < 0 ? r : pick_seed(server, o->seed, error);
     r = r < 0 ? r : make_model(server, o, error);
     r = r < 0 ? r : ki__http_set_faults(server, ki_str_from(o->faults), error);
     const char *listen = o->listen != NULL ? o->listen : "127.0.0.1:0";
-    r = r < 0 ? r : ki__http_listen(server, listen, o->tls, error);
+    r = r < 0 ? r : ki__httpd_listen(listen, o->tls, &server->address, error);
     if (r == 0 && o->tls) {
         r = ki__http_make_identity(server, &server->identity, error);
     }
-    r = r < 0 ? r : start_daemon(server, o, error);
-    r = r < 0 ? r : attach(server, error);
+    r = r < 0 ? r : start(server, o, error);
     if (r == 0 && server->own_loop) {
         r = ki_loop_start(server->loop, error);
     }
@@ -260,24 +202,9 @@ static void destroy(ki_apiserver *server)
         int r = ki_loop_join(server->loop);
         ki_assert(r == 0); /* we make no callbacks on that thread */
     }
-    ki__watch_remove(&server->watch);
-    if (server->engine != NULL) {
-        (void)ki__engine_unpost(server->engine, &server->task);
-    }
-    if (server->daemon != NULL) {
-        resume_due(server);
-        KI__LIST_FOR_EACH (link, &server->waiting) {
-            ki__http_resume(KI__CONTAINER_OF(link, ki__http_connection, link));
-        }
-        MHD_stop_daemon(server->daemon);
-    } else if (server->listen_fd >= 0) {
-        (void)close(server->listen_fd);
-    }
-    ki__timer_done(&server->timer);
+    ki__httpd_stop(&server->httpd);
+    ki__httpd_address_done(&server->address);
     ki__timer_done(&server->lag_timer);
-    if (server->engine != NULL) {
-        (void)ki__engine_unpost(server->engine, &server->task);
-    }
     ki__api_server_free(server->direct);
     ki__api_server_free(server->server);
     ki__api_model_free(server->model);
@@ -317,25 +244,19 @@ int ki_apiserver_new(const ki_apiserver_options *options, ki_apiserver **ret_ser
     ki__refs_init(&server->refs);
     server->alloc = alloc;
     server->log = o.log;
-    server->listen_fd = -1;
-    server->request_timeout_ns =
-        ki__ms_to_ns(o.request_timeout_ms != 0 ? o.request_timeout_ms : REQUEST_TIMEOUT_MS);
-    server->idle_timeout_ns =
-        ki__ms_to_ns(o.idle_timeout_ms != 0 ? o.idle_timeout_ms : IDLE_TIMEOUT_MS);
+    server->address.fd = -1;
     ki_buf_init(&server->token, alloc, TOKEN_MAX);
     ki_buf_init(&server->identity.ca, alloc, PEM_MAX);
     ki_buf_init(&server->identity.certificate, alloc, PEM_MAX);
     ki_buf_init(&server->identity.key, alloc, PEM_MAX);
-    ki__list_init(&server->busy);
-    ki__list_init(&server->waiting);
-    ki__list_init(&server->due);
-    ki__task_init(&server->task, run);
+    ki__httpd_init(&server->httpd);
     r = make(server, &o, error);
     if (r < 0) {
         destroy(server);
         return r;
     }
-    KI__LOG(server->log, KI_LOG_INFO, "apiserver", "listens", {"url", ki_str_from(server->url)});
+    KI__LOG(server->log, KI_LOG_INFO, "apiserver", "listens",
+            {"url", ki_str_from(server->address.url)});
     *ret_server = server;
     return 0;
 }
@@ -359,7 +280,7 @@ ki_apiserver *ki_apiserver_unref(ki_apiserver *server)
 
 const char *ki_apiserver_url(const ki_apiserver *server)
 {
-    return server->url;
+    return server->address.url;
 }
 
 const char *ki_apiserver_ca(const ki_apiserver *server)

@@ -25,7 +25,7 @@ typedef struct ki__note {
     bool final_state_unknown; /* of a deletion: the DELETED event was missed */
     bool same_version;        /* of an update: uid and resourceVersion are unchanged */
     uint32_t merged;          /* in a handler's queue: number of notifications merged into it */
-    uint32_t time_ms;         /* when it was applied: see ki__applier */
+    uint32_t time_ms;         /* when it was received: see ki__applier */
 } ki__note;
 
 typedef struct ki__applier {

@@ -24,6 +24,7 @@
 #include "base/engine.h"
 #include "base/histogram.h"
 #include "base/refs.h"
+#include "base/shared.h"
 #include "base/sync.h"
 #include "cache/informer/registration.h"
 #include "cache/informer/registration_wake.h"
@@ -80,8 +81,8 @@ struct ki_informer {
 };
 
 /** Takes a reference to the memory; the last release frees it. */
-void ki__informer_hold(ki_informer *informer);
-void ki__informer_release(ki_informer *informer);
+KI__SHARED void ki__informer_hold(ki_informer *informer);
+KI__SHARED void ki__informer_release(ki_informer *informer);
 
 /** Releases the source, if it was not passed to the reflector. Only once stopped, and once. */
 void ki__informer_free_source(ki_informer *informer);
@@ -112,6 +113,11 @@ typedef struct ki__informer_stats {
 } ki__informer_stats;
 
 void ki__informer_get_stats(ki_informer *informer, ki__informer_stats *ret_stats);
+/** As ki_informer_add_handler(), for a handler that watches on behalf of this library: it is not
+ *  counted or reported as a handler, and does not receive objects that exist already. */
+KI__SHARED int ki__informer_add_observer(ki_informer *informer, const ki_handler *handler,
+                                         const ki_handler_options *options,
+                                         ki_registration **ret_registration, ki_error *error);
 /** Takes references to up to `room` handlers. Returns the number of handlers. */
 size_t ki__informer_get_handlers(ki_informer *informer, ki_registration **handlers, size_t room);
 

@@ -24,8 +24,9 @@ static void on_removed(ki_registration *registration, void *user)
     bool mine = !ki__list_is_empty(&entry->link); /* otherwise removed by the stop */
     if (mine) {
         ki__list_remove(&entry->link);
-        informer->handler_count--;
-        informer->merged_before += ki__registration_stats(registration).merged;
+        informer->handler_count -= !entry->observes;
+        informer->merged_before +=
+            entry->observes ? 0 : ki__registration_stats(registration).merged;
         ki__cond_wake_all(&informer->changed);
     }
     ki__mutex_unlock(&informer->lock);
@@ -127,7 +128,7 @@ static bool admit(ki_informer *informer, ki_registration *registration)
     ki__registration_entry *entry = ki__registration_entry_of(registration);
     plan_resync(informer, entry);
     ki_snapshot *snapshot = ki_store_snapshot(informer->store);
-    if (ki_snapshot_count(snapshot) != 0) {
+    if (ki_snapshot_count(snapshot) != 0 && !entry->observes) {
         wake = ki__registration_begin(registration, snapshot);
     } else {
         (void)ki_snapshot_unref(snapshot);
@@ -137,17 +138,15 @@ static bool admit(ki_informer *informer, ki_registration *registration)
     }
     (void)ki_registration_ref(registration);
     ki__list_push_back(&informer->handlers, &entry->link);
-    informer->handler_count++;
+    informer->handler_count += !entry->observes;
     informer->unfinished++;
     return wake;
 }
 
-int ki_informer_add_handler(ki_informer *informer, const ki_handler *handler,
-                            const ki_handler_options *options, ki_registration **ret_registration,
-                            ki_error *error)
+static int add_handler(ki_informer *informer, const ki_handler *handler,
+                       const ki_handler_options *options, bool observes,
+                       ki_registration **ret_registration, ki_error *error)
 {
-    KI__REQUIRE(informer, error);
-    KI__REQUIRE(handler, error);
     ki__registration_owner owner = {
         .removed = on_removed,
         .synced = on_synced,
@@ -163,6 +162,7 @@ int ki_informer_add_handler(ki_informer *informer, const ki_handler *handler,
     if (r < 0) {
         return r;
     }
+    ki__registration_entry_of(registration)->observes = observes;
     read_resync_period(informer, ki__registration_entry_of(registration));
     ki__informer_hold(informer);
     r = ki__registration_start(registration);
@@ -190,6 +190,22 @@ int ki_informer_add_handler(ki_informer *informer, const ki_handler *handler,
     return 0;
 }
 
+int ki_informer_add_handler(ki_informer *informer, const ki_handler *handler,
+                            const ki_handler_options *options, ki_registration **ret_registration,
+                            ki_error *error)
+{
+    KI__REQUIRE(informer, error);
+    KI__REQUIRE(handler, error);
+    return add_handler(informer, handler, options, false, ret_registration, error);
+}
+
+int ki__informer_add_observer(ki_informer *informer, const ki_handler *handler,
+                              const ki_handler_options *options, ki_registration **ret_registration,
+                              ki_error *error)
+{
+    return add_handler(informer, handler, options, true, ret_registration, error);
+}
+
 int ki_informer_on_change(ki_informer *informer, ki_change_fn fn, void *user,
                           const ki_handler_options *options, ki_error *error)
 {
@@ -213,6 +229,9 @@ size_t ki__informer_get_handlers(ki_informer *informer, ki_registration **handle
     size_t count = 0;
     ki__mutex_lock(&informer->lock);
     KI__LIST_FOR_EACH (link, &informer->handlers) {
+        if (entry_at(link)->observes) {
+            continue;
+        }
         if (count < room) {
             handlers[count] = ki_registration_ref(ki__registration_of_entry(entry_at(link)));
         }
@@ -231,7 +250,7 @@ static ki_registration *take_handler(ki_informer *informer)
     ki__list *link = ki__list_pop_front(&informer->handlers);
     if (link != NULL) {
         registration = ki__registration_of_entry(entry_at(link));
-        informer->handler_count--;
+        informer->handler_count -= !entry_at(link)->observes;
         informer->merged_before += ki__registration_stats(registration).merged;
     }
     ki__mutex_unlock(&informer->lock);

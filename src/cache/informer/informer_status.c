@@ -196,6 +196,9 @@ static void count_handlers(ki_informer *informer, ki_health *h)
     h->merged = informer->merged_before;
     KI__LIST_FOR_EACH (link, &informer->handlers) {
         ki__registration_entry *entry = KI__CONTAINER_OF(link, ki__registration_entry, link);
+        if (entry->observes) {
+            continue;
+        }
         ki_registration_stats stats = ki__registration_stats(ki__registration_of_entry(entry));
         h->merged += stats.merged;
         h->handlers_waiting =

@@ -14,7 +14,7 @@
 #define RETRY_NS (100 * KI__MS_NS)
 /* The reflector is paused when this many deltas remain after a batch, and resumed at the second
  * limit. */
-enum { PAUSE_AT = 3 * KI_QUEUE_BATCH, GO_ON_AT = KI_QUEUE_BATCH };
+enum { PAUSE_AT = 3 * KI_QUEUE_BATCH, RESUME_AT = KI_QUEUE_BATCH };
 
 /* ---- from the queue to the store and the handlers ---- */
 
@@ -140,7 +140,8 @@ static int process(const ki_deltas *deltas, void *user)
     ki_informer *informer = user;
     ki_error error = KI_ERROR_INIT;
     uint64_t began = ki__engine_now(informer->engine);
-    informer->applier.time_ms = (uint32_t)(began / KI__MS_NS);
+    uint64_t received = informer->queue->received_ns;
+    informer->applier.time_ms = (uint32_t)((received != 0 ? received : began) / KI__MS_NS);
     informer->applier.silent = needs_no_notes(informer, deltas);
     int r = ki__apply_prepare(&informer->applier, deltas, &error);
     if (r == 0) {
@@ -217,7 +218,10 @@ static void work(ki_informer *informer)
         ki__queue_post_consumer(informer->queue);
     }
     size_t left = informer->queue->length;
-    if (left <= GO_ON_AT) {
+    if (left == 0) {
+        informer->queue->received_ns = 0;
+    }
+    if (left <= RESUME_AT) {
         pause(informer, false);
     }
     if (r < 0 || informer->retrying) {

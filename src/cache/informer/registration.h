@@ -45,7 +45,8 @@ typedef struct ki__registration_entry {
     uint64_t requested_ms; /* as requested; then the effective period; 0: never */
     uint64_t resync_ms;    /* current period; 0: never */
     uint64_t next_resync;
-    bool syncing; /* takes part in the current resync */
+    bool syncing;  /* takes part in the current resync */
+    bool observes; /* see ki__informer_add_observer() */
 } ki__registration_entry;
 
 /** How far behind a handler is, for metrics and checks. */

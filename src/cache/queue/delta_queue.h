@@ -74,6 +74,7 @@ struct ki_queue {
     ki_engine *consumer_engine;
     ki__task *consumer; /* or NULL */
     bool consumer_posted;
+    uint64_t received_ns; /* when the oldest of the queued deltas was added; 0: see the consumer */
 
     /* the consumer */
     ki_delta *batch;
@@ -86,6 +87,15 @@ struct ki_queue {
  *  for already transformed objects. */
 int ki__queue_put(ki_queue *queue, ki_delta_type type, const ki_object *object, ki_error *error);
 int ki__queue_replace(ki_queue *queue, const ki_replacement *replacement, ki_error *error);
+
+/** Sets received_ns, if there is a task that empties the queue; that resets it. One reading of the
+ *  clock for each batch. Inside its engine only. */
+static inline void ki__queue_set_received(ki_queue *queue)
+{
+    if (queue->consumer != NULL && queue->received_ns == 0) {
+        queue->received_ns = ki__engine_now(queue->consumer_engine);
+    }
+}
 
 /** Posts the task that empties the queue, if there is one and it is not posted. It clears
  *  `consumer_posted` when it runs. Inside its engine only. */

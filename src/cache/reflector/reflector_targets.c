@@ -18,6 +18,7 @@
 static int put_in(ki_queue *queue, int r)
 {
     if (r >= 0) {
+        ki__queue_set_received(queue);
         ki__queue_post_consumer(queue);
     }
     return r;

@@ -12,6 +12,8 @@
 #include <time.h>
 
 #include <kinformer/index.h>
+#include <kinformer/metrics.h>
+#include <kinformer/monitor_server.h>
 #include <kinformer/worker.h>
 
 #include "cli/command.h"
@@ -44,6 +46,8 @@ static const cli_option options[] = {
     {"seed", 0, CLI_ARG_NUMBER, AT(seed), "N", "random seed; the same N gives the same changes"},
     {"wait", 0, CLI_ARG_DURATION, AT(wait_ms), "DURATION",
      "time for caches to match the server at the end; default 15s"},
+    {"listen", 0, CLI_ARG_TEXT, AT(listen), "ADDRESS",
+     "where metrics and a web page are served; default 127.0.0.1:0"},
 };
 
 /* ---- handlers ---- */
@@ -237,6 +241,12 @@ static int start_informers(demo *d, ki_error *error)
     for (size_t i = 0; i < session->target_count; i++) {
         session->targets[i].user = d;
     }
+    d->serve = (cli_serve_options){
+        .listen = d->options->listen != NULL ? d->options->listen : "127.0.0.1:0",
+        .objects = true, /* they are invented */
+        .quiet = true,
+    };
+    session->serve = &d->serve;
     session->stays = true;
     session->prepare = prepare;
     session->events.tick_ms = TICK_MS;
@@ -244,7 +254,12 @@ static int start_informers(demo *d, ki_error *error)
     session->events.on_tick = on_tick;
     session->events.on_signal = on_signal;
     session->events.user = d;
-    return cli_session_start(session, &handler, on_synced, error);
+    int r = cli_session_start(session, &handler, on_synced, error);
+    r = r < 0 ? r : ki_client_monitor_queue(session->client, d->controller.queue, error);
+    if (r == 0) {
+        demo_report(d, CLI_COLOR_NONE, "page: %s/debug/", ki_monitor_server_url(session->monitor));
+    }
+    return r;
 }
 
 static void report_start(demo *d)

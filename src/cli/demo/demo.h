@@ -41,6 +41,7 @@ typedef struct demo_options {
     uint32_t rate;
     uint32_t seed;
     uint32_t wait_ms;
+    const char *listen;
 } demo_options;
 
 /** State of one informer. */
@@ -103,6 +104,7 @@ typedef struct demo_result {
 
 struct demo {
     const demo_options *options;
+    cli_serve_options serve;
     ki_log log;
     cli_session session;
     ki_buf kubeconfig;

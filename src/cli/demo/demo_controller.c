@@ -21,6 +21,7 @@ int demo_controller_open(demo *d, ki_error *error)
 {
     demo_controller *c = &d->controller;
     ki_workqueue_options wanted = KI_OPTIONS_INIT(ki_workqueue_options);
+    wanted.name = "podcounts";
     wanted.clock = ki_clock_system();
     wanted.random = ki_random_system();
     int r = ki_workqueue_new(&wanted, &c->queue, error);

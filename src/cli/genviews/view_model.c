@@ -367,8 +367,8 @@ static bool name_field(cli_view_model *model, cli_names *taken, cli_view_field *
     return true;
 }
 
-/* Who comes first gets a name: fields that can have their own, unless it looks like that of a
- * function for another field; then these; then those whose names C does not allow. */
+/* The order of naming: fields that can have their own name, unless it looks like that of a function
+ * for another field; then these; then those whose names C does not allow. */
 static int rank_of(cli_view_model *model, const cli_view_field *field)
 {
     const char *own = cli_name_field(&model->arena, field->name);

@@ -152,8 +152,8 @@ KI__SHARED void ki__put_i64(ki__out *out, int64_t number);
 /** KI_ERR_RANGE if not finite. */
 void ki__put_double(ki__out *out, double number);
 
-void ki__put_bool(ki__out *out, bool flag);
-void ki__put_null(ki__out *out);
+KI__SHARED void ki__put_bool(ki__out *out, bool flag);
+KI__SHARED void ki__put_null(ki__out *out);
 
 /** A time as a string, formatted by ki__out_time(). */
 KI__SHARED void ki__put_time(ki__out *out, int64_t seconds);

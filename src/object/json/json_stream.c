@@ -64,7 +64,7 @@ static int fail_size(ki__json_stream *stream, ki_error *error)
 }
 
 /* Number of bytes of the chunk that the token may still use. */
-static size_t room_for_token(const ki__json_stream *stream, const input *in)
+static size_t space_for_token(const ki__json_stream *stream, const input *in)
 {
     size_t left = (size_t)(in->end - in->p);
     uint64_t room = stream->max_bytes - (stream->offset - stream->start);
@@ -104,7 +104,7 @@ static int give_token(ki__json_stream *stream, ki__json_event *ret_event)
 static int step_string(ki__json_stream *stream, input *in, ki__json_event *ret_event,
                        ki_error *error)
 {
-    size_t room = room_for_token(stream, in);
+    size_t room = space_for_token(stream, in);
     if (room == 0) {
         return fail_size(stream, error);
     }
@@ -127,7 +127,7 @@ static bool is_word(char c)
 
 static int step_word(ki__json_stream *stream, input *in, ki__json_event *ret_event, ki_error *error)
 {
-    size_t room = room_for_token(stream, in);
+    size_t room = space_for_token(stream, in);
     size_t count = 0;
     while (count != room && is_word(in->p[count])) {
         count++;
@@ -166,7 +166,7 @@ static int count_brackets(ki__json_stream *stream, uint64_t open, uint64_t close
 static int step_container(ki__json_stream *stream, input *in, ki__json_event *ret_event,
                           ki_error *error)
 {
-    size_t room = room_for_token(stream, in);
+    size_t room = space_for_token(stream, in);
     size_t len = room < 64 ? room : 64;
     if (len == 0) {
         return fail_size(stream, error);

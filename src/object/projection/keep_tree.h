@@ -74,7 +74,7 @@ static inline const ki__keep_node *ki__keep_step(const ki__keep_node *node, cons
     return node == NULL || node == &ki__keep_none ? node : ki__keep_member(node, ki_str_from(name));
 }
 
-/** Writes what is kept of a JSON text to `out`, which has room for `text.len` bytes. The result has
+/** Writes what is kept of a JSON text to `out`, which holds `text.len` bytes. The result has
  *  no blanks outside of what is kept entirely. 0, or the code if the text is not valid JSON. */
 int ki__json_project(ki_str text, uint32_t max_depth, const ki__keep_node *node, char *out,
                      size_t *ret_len);

@@ -6,7 +6,7 @@
 #include "object/projection/keep_tree.h"
 #include "object/proto/schema.h"
 
-/** Writes what is kept of a message to `out`, which has room for `body.len` bytes. The bytes are
+/** Writes what is kept of a message to `out`, which holds `body.len` bytes. The bytes are
  *  unvalidated: only what is needed to find the kept fields is checked, and the result must be
  *  validated. False if the bytes are malformed. */
 bool ki__proto_project(ki_str body, const ki__schema_message *message, const ki__keep_node *node,

@@ -21,7 +21,7 @@ size_t ki__base64_encode(ki_str bytes, char *out, size_t size);
  *  to get only the length. Line ends are skipped, as in Go; otherwise only the standard alphabet,
  *  with padding.
  *  Errors: KI_ERR_INVALID; the contents of `out` are then undefined. */
-int ki__base64_decode(ki_str text, char *out, size_t *ret_len);
+KI__SHARED int ki__base64_decode(ki_str text, char *out, size_t *ret_len);
 
 /** Appends base64url without padding.
  *  Errors: KI_ERR_LIMIT or -ENOMEM from `out`, which may then have a part of it. */

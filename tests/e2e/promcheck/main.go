@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// promcheck reads metrics as Prometheus does, and judges them by promtool's rules. It reads text
-// from its standard input, in the Prometheus text format or in OpenMetrics by the media type that
-// is its only argument, and prints one line for each complaint, then a summary.
+// promcheck checks text with the parsers of Prometheus. It reads standard input and prints one line
+// for each problem, then a summary. Its only argument says what the text is:
+//
+//	text/plain... or application/openmetrics-text...   metrics, in the format of this media type
+//	rules                                              a file of alerting rules
+//	promql                                             expressions, one per line
 package main
 
 import (
@@ -12,23 +15,26 @@ import (
 	"io"
 	"os"
 	"sort"
+	"strings"
 
 	"github.com/prometheus/client_golang/prometheus/testutil/promlint"
 	"github.com/prometheus/common/expfmt"
 	"github.com/prometheus/common/model"
 	"github.com/prometheus/prometheus/model/labels"
+	"github.com/prometheus/prometheus/model/rulefmt"
 	"github.com/prometheus/prometheus/model/textparse"
+	"github.com/prometheus/prometheus/promql/parser"
 )
 
 // scrape reads as a server of Prometheus does, and complains of series that come twice.
 func scrape(text []byte, mediaType string) (series int, complaints []string) {
-	parser, err := textparse.New(text, mediaType, labels.NewSymbolTable(), textparse.ParserOptions{})
+	reader, err := textparse.New(text, mediaType, labels.NewSymbolTable(), textparse.ParserOptions{})
 	if err != nil {
 		return 0, []string{fmt.Sprintf("no parser: %v", err)}
 	}
 	seen := map[string]bool{}
 	for {
-		entry, err := parser.Next()
+		entry, err := reader.Next()
 		if errors.Is(err, io.EOF) {
 			return series, complaints
 		}
@@ -40,7 +46,7 @@ func scrape(text []byte, mediaType string) (series int, complaints []string) {
 		}
 		series++
 		var found labels.Labels
-		parser.Labels(&found)
+		reader.Labels(&found)
 		if seen[found.String()] {
 			complaints = append(complaints, "twice: "+found.String())
 		}
@@ -50,8 +56,8 @@ func scrape(text []byte, mediaType string) (series int, complaints []string) {
 
 // families are those that the parser of the text format finds.
 func families(text []byte) (count int, complaints []string) {
-	parser := expfmt.NewTextParser(model.LegacyValidation)
-	found, err := parser.TextToMetricFamilies(bytes.NewReader(text))
+	reader := expfmt.NewTextParser(model.LegacyValidation)
+	found, err := reader.TextToMetricFamilies(bytes.NewReader(text))
 	if err != nil {
 		return 0, []string{fmt.Sprintf("expfmt: %v", err)}
 	}
@@ -70,9 +76,47 @@ func lint(text []byte) (complaints []string) {
 	return complaints
 }
 
+// metrics are checked by every parser for their format, and by the rules of promtool.
+func metrics(text []byte, mediaType string) (summary string, complaints []string) {
+	series, complaints := scrape(text, mediaType)
+	count := 0
+	if strings.HasPrefix(mediaType, "text/plain") {
+		var more []string
+		count, more = families(text)
+		complaints = append(append(complaints, more...), lint(text)...)
+	}
+	return fmt.Sprintf("%d series, %d families", series, count), complaints
+}
+
+// rules are read as by a server of Prometheus, with their expressions and templates.
+func rules(text []byte) (summary string, complaints []string) {
+	groups, errs := rulefmt.Parse(text, false, model.LegacyValidation)
+	for _, err := range errs {
+		complaints = append(complaints, err.Error())
+	}
+	count := 0
+	if groups != nil {
+		for _, group := range groups.Groups {
+			count += len(group.Rules)
+		}
+	}
+	return fmt.Sprintf("%d rules", count), complaints
+}
+
+// expressions of PromQL, one per line.
+func expressions(text []byte) (summary string, complaints []string) {
+	lines := strings.Split(strings.TrimSpace(string(text)), "\n")
+	for _, line := range lines {
+		if _, err := parser.ParseExpr(line); err != nil {
+			complaints = append(complaints, fmt.Sprintf("%s: %v", line, err))
+		}
+	}
+	return fmt.Sprintf("%d expressions", len(lines)), complaints
+}
+
 func main() {
 	if len(os.Args) != 2 {
-		fmt.Fprintln(os.Stderr, "usage: promcheck media-type < text")
+		fmt.Fprintln(os.Stderr, "usage: promcheck media-type|rules|promql < text")
 		os.Exit(2)
 	}
 	text, err := io.ReadAll(os.Stdin)
@@ -80,19 +124,21 @@ func main() {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(2)
 	}
-	series, complaints := scrape(text, os.Args[1])
-	count := 0
-	if bytes.HasPrefix([]byte(os.Args[1]), []byte("text/plain")) {
-		var more []string
-		count, more = families(text)
-		complaints = append(complaints, more...)
-		complaints = append(complaints, lint(text)...)
+	var summary string
+	var complaints []string
+	switch os.Args[1] {
+	case "rules":
+		summary, complaints = rules(text)
+	case "promql":
+		summary, complaints = expressions(text)
+	default:
+		summary, complaints = metrics(text, os.Args[1])
 	}
 	sort.Strings(complaints)
 	for _, complaint := range complaints {
 		fmt.Println(complaint)
 	}
-	fmt.Printf("%d series, %d families, %d complaints\n", series, count, len(complaints))
+	fmt.Printf("%s, %d complaints\n", summary, len(complaints))
 	if len(complaints) != 0 {
 		os.Exit(1)
 	}

@@ -1,23 +1,29 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The listening socket. Addresses must be numeric: no name resolution. */
+#include "httpd/httpd_listen.h"
+
 #include <arpa/inet.h>
 #include <errno.h>
 #include <netinet/in.h>
+#include <string.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/un.h>
 #include <unistd.h>
 
-#include "apiserver/http/http_server.h"
 #include "base/digits.h"
 #include "base/error.h"
 #include "object/edit/json_out.h"
 
 enum { BACKLOG = 512, HOST_MAX = 64 };
 
-typedef union address {
+#define UNIX_PREFIX "unix:"
+
+typedef union socket_address {
     struct sockaddr any;
     struct sockaddr_in v4;
     struct sockaddr_in6 v6;
-} address;
+} socket_address;
 
 /* "host:port" or "[host]:port". */
 static bool split(const char *text, char host[HOST_MAX], uint16_t *ret_port)
@@ -46,11 +52,11 @@ static bool split(const char *text, char host[HOST_MAX], uint16_t *ret_port)
     return true;
 }
 
-static bool read_address(const char *text, address *ret_address, socklen_t *ret_len)
+static bool read_address(const char *text, socket_address *ret_address, socklen_t *ret_len)
 {
     char host[HOST_MAX];
     uint16_t port;
-    *ret_address = (address){0};
+    *ret_address = (socket_address){0};
     if (!split(text, host, &port)) {
         return false;
     }
@@ -61,7 +67,7 @@ static bool read_address(const char *text, address *ret_address, socklen_t *ret_
         *ret_len = sizeof(ret_address->v4);
         return true;
     }
-    *ret_address = (address){0};
+    *ret_address = (socket_address){0};
     if (inet_pton(AF_INET6, numbers, &ret_address->v6.sin6_addr) == 1) {
         ret_address->v6.sin6_family = AF_INET6;
         ret_address->v6.sin6_port = htons(port);
@@ -71,7 +77,7 @@ static bool read_address(const char *text, address *ret_address, socklen_t *ret_
     return false;
 }
 
-static int open_socket(const address *at, socklen_t len, int *ret_fd)
+static int open_socket(const socket_address *at, socklen_t len, int *ret_fd)
 {
     const int yes = 1;
     int fd = socket(at->any.sa_family, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
@@ -91,21 +97,28 @@ static int open_socket(const address *at, socklen_t len, int *ret_fd)
     return 0;
 }
 
-/* A server that listens on all addresses is reached locally through loopback. */
-static int write_url(int fd, bool tls, ki_buf *buf, bool *ret_everywhere)
+static bool is_loopback(const socket_address *at)
 {
-    address at = {0};
+    return at->any.sa_family == AF_INET6 ? IN6_IS_ADDR_LOOPBACK(&at->v6.sin6_addr)
+                                         : ntohl(at->v4.sin_addr.s_addr) >> 24 == 127;
+}
+
+/* A server that listens on all addresses is reached locally through loopback. */
+static int write_url(ki__httpd_address *own, bool tls, ki_buf *buf)
+{
+    socket_address at = {0};
     socklen_t len = sizeof(at);
     char host[INET6_ADDRSTRLEN];
-    if (getsockname(fd, &at.any, &len) < 0) {
+    if (getsockname(own->fd, &at.any, &len) < 0) {
         return -errno;
     }
     bool v6 = at.any.sa_family == AF_INET6;
-    *ret_everywhere =
+    own->loopback = is_loopback(&at);
+    own->everywhere =
         v6 ? IN6_IS_ADDR_UNSPECIFIED(&at.v6.sin6_addr) : at.v4.sin_addr.s_addr == htonl(INADDR_ANY);
-    if (*ret_everywhere && v6) {
+    if (own->everywhere && v6) {
         at.v6.sin6_addr = in6addr_loopback;
-    } else if (*ret_everywhere) {
+    } else if (own->everywhere) {
         at.v4.sin_addr.s_addr = htonl(INADDR_LOOPBACK);
     }
     const void *number = v6 ? (const void *)&at.v6.sin6_addr : (const void *)&at.v4.sin_addr;
@@ -118,9 +131,14 @@ static int write_url(int fd, bool tls, ki_buf *buf, bool *ret_everywhere)
     return out.error;
 }
 
-void ki__http_host_of(const char *url, char host[KI__HTTP_URL_MAX])
+void ki__httpd_host_of(const char *url, char host[KI__HTTPD_URL_MAX])
 {
-    const char *from = strstr(url, "://") + 3;
+    const char *from = strstr(url, "://");
+    if (from == NULL) {
+        host[0] = '\0';
+        return;
+    }
+    from += 3;
     const char *to = strrchr(from, ':');
     if (*from == '[') {
         from++;
@@ -130,30 +148,105 @@ void ki__http_host_of(const char *url, char host[KI__HTTP_URL_MAX])
     host[to - from] = '\0';
 }
 
-int ki__http_listen(ki_apiserver *server, const char *text, bool tls, ki_error *error)
+int ki__httpd_listen(const char *text, bool tls, ki__httpd_address *ret_address, ki_error *error)
 {
-    address at;
+    socket_address at;
     socklen_t len;
-    int fd = -1;
+    ki__httpd_address own = {.fd = -1};
     if (!read_address(text, &at, &len)) {
         return ki__error_set(error, KI_ERR_INVALID,
                              "listen: \"%.80s\" is not an address and a port, such as 127.0.0.1:0",
                              text);
     }
-    int r = open_socket(&at, len, &fd);
+    int r = open_socket(&at, len, &own.fd);
     if (r < 0) {
         return ki__error_set(error, r, "cannot listen on %.80s: %s", text, ki_error_text(r));
     }
     ki_buf out;
-    ki_buf_init(&out, NULL, KI__HTTP_URL_MAX - 1);
-    r = write_url(fd, tls, &out, &server->everywhere);
+    ki_buf_init(&out, NULL, KI__HTTPD_URL_MAX - 1);
+    r = write_url(&own, tls, &out);
     if (r == 0) {
-        memcpy(server->url, out.data, out.len + 1);
-        server->listen_fd = fd;
+        memcpy(own.url, out.data, out.len + 1);
+        *ret_address = own;
     } else {
-        (void)close(fd);
+        (void)close(own.fd);
         (void)ki__error_code(error, r);
     }
     ki_buf_done(&out);
     return r;
+}
+
+/* ---- Unix sockets ---- */
+
+/* Removes a socket that no process serves; a connection to it is refused. */
+static void remove_abandoned(const struct sockaddr_un *at)
+{
+    struct stat file;
+    if (lstat(at->sun_path, &file) < 0 || !S_ISSOCK(file.st_mode)) {
+        return;
+    }
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (fd < 0) {
+        return;
+    }
+    if (connect(fd, (const struct sockaddr *)at, sizeof(*at)) < 0 && errno == ECONNREFUSED) {
+        (void)unlink(at->sun_path);
+    }
+    (void)close(fd);
+}
+
+/* The mode of the descriptor becomes that of the file, so that it never has another one. */
+static int open_unix(const struct sockaddr_un *at, ki__httpd_address *own)
+{
+    struct stat file;
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (fd < 0) {
+        return -errno;
+    }
+    if (fchmod(fd, S_IRUSR | S_IWUSR) < 0 ||
+        bind(fd, (const struct sockaddr *)at, sizeof(*at)) < 0 || listen(fd, BACKLOG) < 0 ||
+        lstat(at->sun_path, &file) < 0) {
+        int r = -errno;
+        (void)close(fd);
+        return r;
+    }
+    own->fd = fd;
+    own->device = file.st_dev;
+    own->inode = file.st_ino;
+    return 0;
+}
+
+int ki__httpd_listen_unix(const char *path, ki__httpd_address *ret_address, ki_error *error)
+{
+    struct sockaddr_un at = {.sun_family = AF_UNIX};
+    ki__httpd_address own = {.fd = -1, .url = UNIX_PREFIX, .loopback = true};
+    size_t len = strlen(path);
+    if (len == 0 || len >= sizeof(at.sun_path)) {
+        return ki__error_set(error, KI_ERR_INVALID, "listen: the path of the socket: %s",
+                             len == 0 ? "empty" : "too long");
+    }
+    memcpy(at.sun_path, path, len + 1);
+    memcpy(own.url + strlen(UNIX_PREFIX), path, len + 1);
+    remove_abandoned(&at);
+    int r = open_unix(&at, &own);
+    if (r < 0) {
+        return ki__error_set(error, r, "cannot listen on %.100s: %s", own.url, ki_error_text(r));
+    }
+    *ret_address = own;
+    return 0;
+}
+
+void ki__httpd_address_done(ki__httpd_address *address)
+{
+    struct stat file;
+    const char *path = address->url + strlen(UNIX_PREFIX);
+    if (address->inode != 0 && lstat(path, &file) == 0 && file.st_dev == address->device &&
+        file.st_ino == address->inode) {
+        (void)unlink(path);
+    }
+    address->inode = 0;
+    if (address->fd >= 0) {
+        (void)close(address->fd);
+    }
+    address->fd = -1;
 }
