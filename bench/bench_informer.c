@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The shared informer, from a source of our own to the callbacks; bench/go does the same with
  * client-go's SharedIndexInformer and a fake watch. Rows:
- *   fanout          a watch modifies pods as fast as it can, and every handler is told
+ *   fanout          a watch modifies pods as fast as it can, delivered to every handler
  *   fanout_threads  the same, each handler with a thread of its own
- *   trickle         one event, and the next when all handlers were told
+ *   trickle         one event, and the next when all handlers have received it
  *   slow            fanout with one handler, and a second one that stands still
- *   first_sync      a new informer with one handler, until that was told of all pods
- *   late            one more handler, until it was told of all pods
+ *   first_sync      a new informer with one handler, until that has received all pods
+ *   late            one more handler, until it has received all pods
  * Times are of one event, or of one pod in the last two. Objects are made before the clock starts
  * and given away with the event, as a decoder does. */
 #include <malloc.h>
@@ -33,7 +33,7 @@ enum {
     HANDLERS_MAX = 1000,
 };
 
-/* A source: a list, and a watch that gives what it was told to give. */
+/* A source: a list, and a watch with the events of the benchmark. */
 typedef struct feed {
     ki_engine_task *task;
     ki_source_sink sink;
@@ -49,8 +49,8 @@ typedef struct feed {
 } feed;
 
 typedef struct handler {
-    uint64_t told;
-    uint64_t target; /* `reached` is posted when it was told of so many */
+    uint64_t delivered;
+    uint64_t target; /* `reached` is posted at this number */
     sem_t reached;
     ki_registration *registration;
     bool has_thread;
@@ -163,7 +163,7 @@ static void feed_pause(void *call, bool paused, void *user)
 
 static void count(handler *h)
 {
-    if (++h->told == h->target) {
+    if (++h->delivered == h->target) {
         (void)sem_post(&h->reached);
     }
 }
@@ -216,7 +216,7 @@ static void start_thread(handler *h)
 
 static void expect(handler *h, size_t more)
 {
-    h->target = h->told + more;
+    h->target = h->delivered + more;
 }
 
 static void await(handler *h)

@@ -5,7 +5,7 @@
  *                                    thread calls. There ten goroutines put them in, here the one
  *                                    thread that an informer has for it.
  *   BenchmarkAddWithSlowHandlers     an object is made and put into a queue, while a handler that
- *                                    takes a millisecond is told what is in it
+ *                                    takes a millisecond receives what is in it
  *   BenchmarkQueue                   a new work queue: add, get, done for each of a hundred keys
  *   BenchmarkDelayingQueue_AddAfter  a key is made and added after a random time of up to ten
  *                                    minutes; then the clock is past all of them, and each is got
@@ -109,14 +109,14 @@ static void run_listener(bench_samples *s, unsigned rounds)
 {
     static const ki_clock clock = {.monotonic_ns = now_ns, .realtime_ns = real_ns};
     static const ki_random random = {.fill = fill};
-    static counter told;
+    static counter delivered;
     ki_engine *engine = NULL;
     check(ki_engine_new(KI_OPTIONS(ki_engine_options, .clock = &clock, .random = &random), &engine,
                         NULL),
           "engine");
     const ki__registration_owner owner = {
         .removed = ignore_removed, .synced = ignore, .over = ignore, .release = ignore};
-    const ki_handler handler = {.on_add = count_add, .user = &told};
+    const ki_handler handler = {.on_add = count_add, .user = &delivered};
     ki_registration *registration = NULL;
     check(ki__registration_new(engine, &handler,
                                KI_OPTIONS(ki_handler_options, .delivery = KI_DELIVERY_CALLER,
@@ -132,10 +132,10 @@ static void run_listener(bench_samples *s, unsigned rounds)
     ki__note note = {.type = KI__NOTE_ADD, .object = object};
     ki__applier applier = {.alloc = ki_alloc_default(), .notes = &note, .note_count = 1};
     while (s->count < rounds) {
-        uint64_t target = atomic_load(&told.value) + NOTES;
+        uint64_t target = atomic_load(&delivered.value) + NOTES;
         bench_samples_begin(s);
         give_notes(registration, &applier, NOTES);
-        while (atomic_load(&told.value) != target) {
+        while (atomic_load(&delivered.value) != target) {
             (void)nanosleep(&(struct timespec){.tv_nsec = 1000}, NULL);
         }
         bench_samples_end(s, NOTES);

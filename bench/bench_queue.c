@@ -27,7 +27,7 @@ typedef struct env {
     ki_queue *fifo;
     ki_simple_informer *informer;
     const ki_object **list;
-    uint64_t told;
+    uint64_t delivered;
 } env;
 
 static void check(int r, const char *what)
@@ -67,7 +67,7 @@ static size_t random_base(env *e)
 static int ignore(const ki_deltas *deltas, void *user)
 {
     env *e = user;
-    e->told += deltas->count;
+    e->delivered += deltas->count;
     return KI_POP_DONE;
 }
 
@@ -152,13 +152,13 @@ static void count_add(const ki_object *object, bool is_initial, void *user)
 {
     env *e = user;
     (void)is_initial;
-    e->told += object != NULL;
+    e->delivered += object != NULL;
 }
 
 static void count_update(const ki_object *old_object, const ki_object *object, void *user)
 {
     env *e = user;
-    e->told += object != old_object;
+    e->delivered += object != old_object;
 }
 
 static ki_object *make_object(size_t number, size_t generation)
@@ -262,7 +262,7 @@ int main(int argc, char **argv)
     }
     bench_measure(cases, count, (unsigned)bench_option_number(&options[2]),
                   (unsigned)bench_option_number(&options[3]));
-    bench_use(&e.told);
+    bench_use(&e.delivered);
     env_done(&e);
     return 0;
 }

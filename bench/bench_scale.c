@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One informer with many pods, and no server: does the cost of an object grow with their number?
  * One case in a process, see --help. Rows:
- *   first_sync  decoding and storing all pods, until the handler was told; for one pod
+ *   first_sync  decoding and storing all pods, until the handler has received them; for one pod
  *   memory      resident after it, and its peak, without what was there before
  *   update      one event after the other: decoded, stored, delivered
  *   held        the same while a snapshot is held, and the release of it, for one event
@@ -49,9 +49,9 @@ typedef struct scale {
     ki_engine *engine;
     ki_informer *informer;
     ki_store *store;
-    uint64_t told;  /* events that the handler was told of */
-    double before;  /* resident without objects */
-    double settled; /* and after the first sync */
+    uint64_t delivered; /* events that the handler received */
+    double before;      /* resident without objects */
+    double settled;     /* and after the first sync */
     uint64_t random;
 } scale;
 
@@ -115,7 +115,7 @@ static void run_until_listed(scale *s, uint64_t lists)
 static void count_change(const ki_change *change, void *user)
 {
     (void)change;
-    ((scale *)user)->told++;
+    ((scale *)user)->delivered++;
 }
 
 static void set_storage(const scale *s, ki_informer_options *options)
@@ -188,14 +188,14 @@ static void print_samples(const scale *s, const char *row, bench_samples *sample
 /* Runs a whole list and prints what it took for each object. */
 static void measure_list(scale *s, const char *row, uint64_t lists)
 {
-    uint64_t told = s->told;
+    uint64_t delivered = s->delivered;
     uint64_t cpu = bench_cpu_ns();
     uint64_t spent = bench_generator_spent_ns(s->generator);
     run_until_listed(s, lists);
     cpu = bench_cpu_ns() - cpu - (bench_generator_spent_ns(s->generator) - spent);
     begin_line(s, row);
     bench_line_number("cpu_ns", (double)cpu / (double)s->objects);
-    bench_line_number("events", (double)(s->told - told));
+    bench_line_number("events", (double)(s->delivered - delivered));
     if (lists > 1) {
         double peak = bench_status_bytes("VmHWM") - s->before;
         bench_line_number("peak_over_settled", peak / s->settled);
@@ -210,8 +210,8 @@ static void measure_first_sync(scale *s)
     bench_forget_peak();
     check(ki_informer_start(s->informer, NULL), "start");
     measure_list(s, "first_sync", 1);
-    if (s->told != s->objects || !ki_informer_has_synced(s->informer)) {
-        bench_fail("the handler was told of %llu objects", (unsigned long long)s->told);
+    if (s->delivered != s->objects || !ki_informer_has_synced(s->informer)) {
+        bench_fail("the handler received %llu objects", (unsigned long long)s->delivered);
     }
     double peak = bench_status_bytes("VmHWM") - s->before;
     s->settled = bench_status_bytes("VmRSS") - s->before;
@@ -224,7 +224,7 @@ static void measure_first_sync(scale *s)
 
 static void measure_relist(scale *s)
 {
-    uint64_t told = s->told;
+    uint64_t delivered = s->delivered;
     (void)malloc_trim(0);
     s->settled = bench_status_bytes("VmRSS") - s->before;
     bench_forget_peak();
@@ -234,8 +234,8 @@ static void measure_relist(scale *s)
     }
     bench_generator_expire(s->generator);
     measure_list(s, "relist", 2);
-    if (s->told - told != (s->objects - first + CHANGED_OF - 1) / CHANGED_OF) {
-        bench_fail("a relist: %llu changes", (unsigned long long)(s->told - told));
+    if (s->delivered - delivered != (s->objects - first + CHANGED_OF - 1) / CHANGED_OF) {
+        bench_fail("a relist: %llu changes", (unsigned long long)(s->delivered - delivered));
     }
 }
 
@@ -264,7 +264,7 @@ static void measure_updates(scale *s, bool held)
     samples.count = 0;
     prepare_updates(s);
     give_updates(s); /* to warm up */
-    uint64_t told = s->told;
+    uint64_t delivered = s->delivered;
     while (samples.count < SAMPLES) {
         prepare_updates(s);
         bench_samples_begin(&samples);
@@ -274,8 +274,8 @@ static void measure_updates(scale *s, bool held)
         run_engine(s);
         bench_samples_end(&samples, UPDATES);
     }
-    if (s->told - told != (uint64_t)UPDATES * SAMPLES) {
-        bench_fail("%llu updates were delivered", (unsigned long long)(s->told - told));
+    if (s->delivered - delivered != (uint64_t)UPDATES * SAMPLES) {
+        bench_fail("%llu updates were delivered", (unsigned long long)(s->delivered - delivered));
     }
     print_samples(s, held ? "held" : "update", &samples);
 }

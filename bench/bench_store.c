@@ -56,7 +56,7 @@ typedef struct env {
     atomic_bool stop;
 } env;
 
-/* One thread. Its counter stands alone in its cache lines. */
+/* One thread. Its counter has cache lines of its own. */
 typedef struct worker {
     _Alignas(128) _Atomic uint64_t ops;
     _Alignas(128) env *e;

@@ -5,7 +5,7 @@
  *   burst          add ten thousand keys, then get and be done with each, as after a list
  *   add_after      a hundred thousand keys, each delayed by up to ten minutes; then the clock is
  *                  past all of them, and each is got (BenchmarkDelayingQueue_AddAfter)
- *   retry          get a key of a hundred, add it again rate limited, done; the clock goes on
+ *   retry          get a key of a hundred, add it again rate limited, done; the clock advances
  *   threads        add, get, done by several threads on one queue for a fixed time
  * Times are of one key. */
 #include <pthread.h>

@@ -47,7 +47,7 @@ static void drop_dom_new(void *parser)
 }
 
 /* Reads all there is under `value`. On-demand parsing checks only what is read. The text is our
- * own and ten levels deep: recursion is fine here. */
+ * own and ten levels deep: recursion is safe here. */
 static size_t walk(ondemand::value value)
 {
     size_t sum = 0;

@@ -14,7 +14,7 @@ enum { WORKERS = 3, DEPLOYMENTS = 3 };
 typedef struct deployment {
     const char *key;
     int failures; /* to come */
-    int looks;    /* to be asked for after a success */
+    int looks;    /* requeues to request after a success */
     int tries;    /* only the worker that has the key touches it */
 } deployment;
 

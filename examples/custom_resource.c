@@ -55,10 +55,10 @@ static void on_delete(const ki_object *widget, bool final_state_unknown, void *u
  * minute; printing the first is enough. */
 static void on_watch_error(ki_informer *informer, const ki_watch_failure *failure, void *user)
 {
-    bool *told = user;
+    bool *reported = user;
     const ki_error *error = failure->error;
-    if (!*told) {
-        *told = true;
+    if (!*reported) {
+        *reported = true;
         printf("%s: %s\n", ki_informer_name(informer),
                ki_error_is_not_found(error) ? "not served yet" : error->message);
     }
@@ -115,9 +115,9 @@ int main(void)
     ki_client *client = NULL;
     ki_factory *factory = NULL;
     ki_informer *widgets = NULL;
-    bool told = false;
+    bool reported = false;
     const ki_informer_options *options = KI_OPTIONS(
-        ki_informer_options, .on_watch_error = on_watch_error, .watch_error_user = &told);
+        ki_informer_options, .on_watch_error = on_watch_error, .watch_error_user = &reported);
     setvbuf(stdout, NULL, _IOLBF, 0);
     int r = make_resource(&resource, &error);
     r = r < 0 ? r : ki_client_new(NULL, &client, &error);

@@ -43,7 +43,7 @@ typedef struct program {
     ki_registration *registration;
     _Atomic uint64_t events;       /* after the first sync */
     _Atomic uint64_t last_version; /* of them */
-    _Atomic uint64_t wanted;       /* version to tell of; 0: none */
+    _Atomic uint64_t wanted;       /* version to report; 0: none */
     mark marks[MARKS];
 } program;
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The programs that are measured, each as a process that is told what to do line by line, and what
+"""The programs that are measured, each as a process that gets its commands line by line, and what
 the kernel says of a process."""
 import json
 import os
@@ -151,7 +151,7 @@ class Client(Talker):
         return int(self.expect("count", 60)[0])
 
     def until(self, version, timeout):
-        """Waits until its handler was told of this version. Returns the events so far, and when."""
+        """Waits until its handler has this version. Returns the events so far, and when."""
         self.say(f"until {version}")
         events, ns = self.expect("reached", timeout)[0].split()
         return int(events), int(ns)

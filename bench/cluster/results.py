@@ -4,7 +4,7 @@ import collections
 import statistics
 
 KINDS = ("curl", "kinformer", "client-go", "kube-rs")
-# The same clients with less in memory: what each is asked for beside its kind. "none" is a client
+# The same clients with less in memory: the option of each beside its kind. "none" is a client
 # without any object: what it needs before the first one.
 WHAT = {"kinformer-five": "five", "kinformer-packed": "packed", "client-go-five": "five",
         "kube-rs-five": "five", "kinformer-none": "none", "client-go-none": "none",

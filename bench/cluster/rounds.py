@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """What is measured. A round has two parts. First each client is alone with the server: it syncs and
-comes to rest. Then all are synced. Those that stream are told of changes at a steady rate. All are
-stopped (SIGSTOP), each object is changed once, and each client in turn goes on; then the same with
-a server that has begun anew and does not know the version at which the client stopped."""
+comes to rest. Then all are synced. Those that stream receive changes at a steady rate. All are
+stopped (SIGSTOP), each object is changed once, and each client in turn resumes; then the same with
+a server that has restarted and does not know the version at which the client stopped."""
 import json
 import os
 import sys
@@ -15,7 +15,7 @@ from results import WHAT
 
 SYNC_S = 300
 RATE = 200
-GO_ON_S = 300
+RESUME_S = 300
 OTHER_CHANGES = 20
 RELIST_IDLE_S = 2.0
 
@@ -29,7 +29,7 @@ AUDIT = [{"level": "Metadata", "verbs": ["list", "watch"],
 
 
 class Server(Cluster):
-    """etcd has room for all versions of all rounds; the log has lists and watches of pods only; and
+    """etcd holds all versions of all rounds; the log has lists and watches of pods only; and
     a server keeps events for as long as a request may take, so that a slow machine can replay."""
 
     def __init__(self, garbage_percent=None):
@@ -135,19 +135,19 @@ class Bench:
     # ---- changes ----
 
     def latency(self, clients):
-        """All hear of the same changes, so that none has a better moment of the server."""
+        """All receive the same changes, so that none has a better moment of the server."""
         count = int(RATE * self.options.seconds)
         self.version, lines = self.writer.do(f"rate {RATE} {count}", 600)
         writes = [tuple(map(int, line.split())) for line in lines]
         for client in clients:
-            client.until(self.version, GO_ON_S)
+            client.until(self.version, RESUME_S)
             self.latency_of(client, client.marks(), writes)
 
     def latency_of(self, client, heard, writes):
         asked = [(heard[version] - begin) / 1e6 for version, begin, _ in writes if version in heard]
         answered = [(heard[version] - end) / 1e6 for version, _, end in writes if version in heard]
         if len(asked) < len(writes) * 0.99:
-            raise ClientError(f"{client.name} was told of {len(asked)} of {len(writes)} changes")
+            raise ClientError(f"{client.name} received {len(asked)} of {len(writes)} changes")
         self.tell("latency", client.kind, client.mode, p50_ms=percentile(asked, 0.5),
                   p99_ms=percentile(asked, 0.99), worst_ms=max(asked),
                   p50_after_answer_ms=percentile(answered, 0.5),
@@ -170,13 +170,13 @@ class Bench:
         requests = len(self.lists(client))
         cpu, start = cpu_s(client.pid), time.time_ns()
         client.resume()
-        events, end = client.until(self.version, GO_ON_S)
+        events, end = client.until(self.version, RESUME_S)
         cpu = cpu_s(client.pid) - cpu
         events -= client.events
-        wait_until_idle(client.pid, GO_ON_S)
+        wait_until_idle(client.pid, RESUME_S)
         client.pause()
         if events < self.options.pods * 0.99:
-            raise ClientError(f"{client.name} was told of {events} changes only")
+            raise ClientError(f"{client.name} received {events} changes only")
         lists = len(self.lists(client)) - requests
         # One that listed instead of watching has done something else.
         self.tell("replay" if lists == 0 else "replay by a list", client.kind, client.mode,
@@ -189,7 +189,7 @@ class Bench:
         return [entry for entry in self.cluster.requests(AGENTS[client.kind])
                 if entry["verb"] == "list" or "sendInitialEvents" in entry["requestURI"]]
 
-    # ---- a server that has begun anew ----
+    # ---- a server that has restarted ----
 
     def relist(self):
         self.version, _ = self.writer.do(f"other {OTHER_CHANGES}", 60)
@@ -202,12 +202,12 @@ class Bench:
         requests = len(self.lists(client))
         cpu, start = cpu_s(client.pid), time.monotonic()
         client.resume()
-        end = start + GO_ON_S
+        end = start + RESUME_S
         while len(self.lists(client)) == requests:
             if time.monotonic() > end:
                 raise ClientError(f"{client.name} does not list again")
             time.sleep(0.2)
-        last, now = wait_until_idle(client.pid, GO_ON_S, RELIST_IDLE_S)
+        last, now = wait_until_idle(client.pid, RESUME_S, RELIST_IDLE_S)
         found = memory(client.pid)
         self.tell("relist", client.kind, client.mode, cpu_s=now - cpu, wall_s=last - start,
                   rss=found["rss"], peak=found["peak"],
@@ -246,7 +246,7 @@ class Bench:
             if mode != "stream":
                 self.sync(kind, mode)
         for client in self.clients:
-            wait_until_idle(client.pid, GO_ON_S)
+            wait_until_idle(client.pid, RESUME_S)
             client.events = client.count()
         for client in self.clients:
             client.pause()

@@ -22,31 +22,31 @@ import (
 // burst is the room of the watch's channel, as ours gives so many events in one piece.
 const burst = 50
 
-// toldHandler counts what it is told, and says when that is as much as expected.
-type toldHandler struct {
-	told    atomic.Int64
-	target  atomic.Int64
-	reached chan struct{}
+// countingHandler counts events, and signals when there are as many as expected.
+type countingHandler struct {
+	delivered atomic.Int64
+	target    atomic.Int64
+	reached   chan struct{}
 }
 
-func newToldHandler() *toldHandler {
-	h := &toldHandler{reached: make(chan struct{}, 1)}
+func newCountingHandler() *countingHandler {
+	h := &countingHandler{reached: make(chan struct{}, 1)}
 	h.target.Store(-1)
 	return h
 }
 
-func (h *toldHandler) count() {
-	if h.told.Add(1) == h.target.Load() {
+func (h *countingHandler) count() {
+	if h.delivered.Add(1) == h.target.Load() {
 		h.reached <- struct{}{}
 	}
 }
 
-func (h *toldHandler) expect(more int) { h.target.Store(h.told.Load() + int64(more)) }
-func (h *toldHandler) await()          { <-h.reached }
+func (h *countingHandler) expect(more int) { h.target.Store(h.delivered.Load() + int64(more)) }
+func (h *countingHandler) await()          { <-h.reached }
 
-func (h *toldHandler) OnAdd(interface{}, bool)   { h.count() }
-func (h *toldHandler) OnUpdate(_, _ interface{}) { h.count() }
-func (h *toldHandler) OnDelete(interface{})      { h.count() }
+func (h *countingHandler) OnAdd(interface{}, bool)   { h.count() }
+func (h *countingHandler) OnUpdate(_, _ interface{}) { h.count() }
+func (h *countingHandler) OnDelete(interface{})      { h.count() }
 
 type fanout struct {
 	o          *options
@@ -54,7 +54,7 @@ type fanout struct {
 	watcher    *watch.FakeWatcher
 	informer   cache.SharedIndexInformer
 	stop       func()
-	handlers   []*toldHandler
+	handlers   []*countingHandler
 	generation uint64
 	position   int
 	ns, cpu    []float64
@@ -96,11 +96,11 @@ func (f *fanout) add(h cache.ResourceEventHandler) cache.ResourceEventHandlerReg
 	return registration
 }
 
-// begin makes an informer with handlers and waits until they were told of all pods.
+// begin makes an informer with handlers and waits until they have received all pods.
 func (f *fanout) begin(handlers int) {
 	start := f.makeInformer()
 	for range handlers {
-		h := newToldHandler()
+		h := newCountingHandler()
 		h.expect(len(f.pods))
 		f.handlers = append(f.handlers, h)
 		f.add(h)
@@ -133,27 +133,27 @@ func (f *fanout) time(operations int, work func()) {
 
 func (f *fanout) round(oneByOne bool) {
 	events := f.events()
-	all := func(do func(h *toldHandler)) {
+	all := func(do func(h *countingHandler)) {
 		for _, h := range f.handlers {
 			do(h)
 		}
 	}
 	f.time(len(events), func() {
 		if !oneByOne {
-			all(func(h *toldHandler) { h.expect(len(events)) })
+			all(func(h *countingHandler) { h.expect(len(events)) })
 		}
 		for i, pod := range events {
 			events[i] = nil // given away
 			if oneByOne {
-				all(func(h *toldHandler) { h.expect(1) })
+				all(func(h *countingHandler) { h.expect(1) })
 			}
 			f.watcher.Modify(pod)
 			if oneByOne {
-				all((*toldHandler).await)
+				all((*countingHandler).await)
 			}
 		}
 		if !oneByOne {
-			all((*toldHandler).await)
+			all((*countingHandler).await)
 		}
 	})
 }
@@ -168,7 +168,7 @@ func (f *fanout) rounds(oneByOne bool) {
 
 // standStill is a handler that never returns from its first update, until it is released.
 type standStill struct {
-	*toldHandler
+	*countingHandler
 	released chan struct{}
 }
 
@@ -176,7 +176,7 @@ func (s *standStill) OnUpdate(_, _ interface{}) { <-s.released }
 
 func (f *fanout) slow() (memory float64) {
 	f.begin(1)
-	still := &standStill{toldHandler: newToldHandler(), released: make(chan struct{})}
+	still := &standStill{countingHandler: newCountingHandler(), released: make(chan struct{})}
 	still.expect(len(f.pods))
 	f.add(still)
 	still.await()
@@ -193,7 +193,7 @@ func (f *fanout) slow() (memory float64) {
 func (f *fanout) firstSync() {
 	for range f.o.rounds {
 		start := f.makeInformer()
-		h := newToldHandler()
+		h := newCountingHandler()
 		h.expect(len(f.pods))
 		f.add(h)
 		f.time(len(f.pods), func() {
@@ -207,7 +207,7 @@ func (f *fanout) firstSync() {
 func (f *fanout) late() {
 	f.begin(1)
 	for range f.o.rounds {
-		h := newToldHandler()
+		h := newCountingHandler()
 		h.expect(len(f.pods))
 		var registration cache.ResourceEventHandlerRegistration
 		f.time(len(f.pods), func() {

@@ -83,7 +83,7 @@ func runInformer(o *options) {
 		watcher.Modify(&pod)
 	}
 	modify()
-	for writes.Load() == 0 { // the handler has been told of all pods
+	for writes.Load() == 0 { // the handler has received all pods
 		time.Sleep(time.Millisecond)
 	}
 	runtime.GC()

@@ -120,7 +120,7 @@ func main() {
 	flag.Parse()
 
 	// The fake server below never ends the initial events; with the streaming list client-go would
-	// wait for ever. Feature gates are read from the environment when they are first asked for.
+	// wait for ever. Feature gates are read from the environment when they are first used.
 	if err := os.Setenv("KUBE_FEATURE_WatchListClient", "false"); err != nil {
 		fail("%v", err)
 	}

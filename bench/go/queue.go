@@ -18,7 +18,7 @@ type queueEnv struct {
 	fifo      *cache.RealFIFO
 	indexer   cache.Indexer
 	handler   cache.ResourceEventHandler
-	told      int
+	delivered int
 }
 
 func newRealFIFO() *cache.RealFIFO {
@@ -44,9 +44,9 @@ func newQueueEnv(o *options) *queueEnv {
 		}
 	}
 	e.handler = cache.ResourceEventHandlerFuncs{
-		AddFunc:    func(interface{}) { e.told++ },
-		UpdateFunc: func(_, _ interface{}) { e.told++ },
-		DeleteFunc: func(interface{}) { e.told++ },
+		AddFunc:    func(interface{}) { e.delivered++ },
+		UpdateFunc: func(_, _ interface{}) { e.delivered++ },
+		DeleteFunc: func(interface{}) { e.delivered++ },
 	}
 	if err := e.indexer.Replace(e.pods[0], "1"); err != nil {
 		fail("%v", err)
@@ -75,12 +75,12 @@ func must(err error) {
 }
 
 func (e *queueEnv) ignore(obj interface{}, _ bool) error {
-	e.told += len(obj.(cache.Deltas))
+	e.delivered += len(obj.(cache.Deltas))
 	return nil
 }
 
 func (e *queueEnv) ignoreBatch(deltas []cache.Delta, _ bool) error {
-	e.told += len(deltas)
+	e.delivered += len(deltas)
 	return nil
 }
 
@@ -190,7 +190,7 @@ func runQueue(o *options) {
 	}
 	popFIFO := func(process cache.ProcessBatchFunc, single cache.PopProcessFunc) func(int) {
 		return func(batch int) {
-			for start := e.told; e.told < start+batch; {
+			for start := e.delivered; e.delivered < start+batch; {
 				must(e.fifo.PopBatch(process, single))
 			}
 		}

@@ -17,7 +17,7 @@ import (
 	"k8s.io/client-go/tools/cache"
 )
 
-// counter stands alone in its cache line: each worker has one.
+// counter has a cache line of its own: each worker has one.
 type counter struct {
 	ops atomic.Int64
 	_   [120]byte
@@ -231,7 +231,7 @@ type result struct {
 	wall, cpu     float64
 }
 
-// window waits for the warm-up, then measures for the time asked for.
+// window waits for the warm-up, then measures for the given time.
 func window(seconds float64, writes, reads func() int64) result {
 	time.Sleep(time.Duration(min(0.3, seconds/5) * 1e9))
 	r := result{writes: -writes(), reads: -reads(), cpu: -cpuSeconds()}
@@ -351,7 +351,7 @@ func heapBytes() float64 {
 	return float64(m.HeapAlloc)
 }
 
-// runMemory tells what the store itself takes for an object, the object not counted.
+// runMemory reports what the store itself takes for an object, the object not counted.
 func runMemory(o *options) {
 	e := newEnv(o)
 	full := heapBytes()

@@ -12,7 +12,7 @@
 extern "C" {
 #endif
 
-/* A benchmark that cannot go on says why and ends the program. */
+/* A benchmark that cannot continue says why and ends the program. */
 __attribute__((noreturn, format(printf, 1, 2))) void bench_fail(const char *format, ...);
 
 /* Nanoseconds of a clock that never goes back, and of processor time of the whole process. */

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* One call at a time, as a reflector has. A piece of a list is made, and its time counted, before
- * any of it is decoded: what the library does with it can be told apart from the making. */
+ * any of it is decoded: the work of the library can be separated from that of the generator. */
 #include "support/generator.h"
 
 #include <errno.h>

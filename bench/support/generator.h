@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A source without a server: lists and watches of any number of pods, which are made one by one as
- * they are asked for and never held. Of each pod it remembers four bytes, its state. Single
+ * they are requested and never held. Of each pod it remembers four bytes, its state. Single
  * threaded: everything runs inside ki_engine_run(). */
 #ifndef BENCH_GENERATOR_H
 #define BENCH_GENERATOR_H
@@ -24,7 +24,7 @@ ki_source bench_generator_source(bench_generator *generator);
 void bench_generator_change(bench_generator *generator, const uint64_t *numbers, size_t count);
 void bench_generator_give(bench_generator *generator, size_t count);
 
-/* Changes a pod, and no watch is told of it. */
+/* Changes a pod without an event in any watch. */
 void bench_generator_miss(bench_generator *generator, uint64_t number);
 
 /* Ends the watch: its version is too old, everything must be listed again. */

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Pod texts from a template. "@x" in it stands for the field `x` of the pod, one letter each; see
+/* Pod texts from a template. "@x" in it becomes the field `x` of the pod, one letter each; see
  * fill_fields(). The order of members is an API server's. Nothing in it names a real program,
  * registry or host. */
 #include "support/pod.h"
@@ -32,7 +32,7 @@ static const char *const head_parts[] = {
     "@c\"",
 };
 
-/* What a network plugin tells of a pod. */
+/* What a network plugin writes about a pod. */
 static const char *const network_parts[] = {
     ",\"network.example.com/status\":\"[{\\n    \\\"name\\\": \\\"main\\\",\\n    "
     "\\\"interface\\\": \\\"eth0\\\",\\n    \\\"ips\\\": [\\n        \\\"@i\\\"\\n    ],\\n    "

@@ -20,7 +20,7 @@ typedef struct demo {
     ki_engine_task *task; /* lets the source speak, inside the engine */
     ki_source_sink sink;
     bool listing;
-    int changes; /* to tell of */
+    int changes; /* still to deliver */
     void (*finished)(struct demo *demo);
     void *user; /* of finished */
 } demo;

@@ -26,6 +26,8 @@ int f(const ki_object *object, struct ki_edit *edit)
 """
 ACCEPTED = [
     'static const char *const keep = KI_PATHS(core_v1, Pod, spec.nodeName, status); (void)keep;',
+    'static const char *const keep = KI_PATHS(core_v1, Pod, spec.containers->ports->name, status);'
+    ' (void)keep;',
     'static const char *const field = KI_FIELD(core_v1, Pod, spec.nodeName, "=a"); (void)field;',
     "(void)ki_core_v1_PodSpec_nodeName(spec);",
     'static const char *const path = KI_PATH(core_v1, Pod, spec.nodeName); (void)path;',
@@ -40,6 +42,9 @@ ACCEPTED = [
 REFUSED = [
     'static const char *const keep = KI_PATHS(core_v1, Pod, spec.nodeName, spec.x); (void)keep;',
     'static const char *const keep = KI_PATHS(core_v1, Pod, spec.x, spec.nodeName); (void)keep;',
+    'static const char *const keep = KI_PATHS(core_v1, Pod, spec.containers->imag); (void)keep;',
+    'static const char *const keep = KI_PATHS(core_v1, Pod, status, spec.nodeName->x); (void)keep;',
+    'static const char *const keep = KI_PATHS(core_v1, Pod, spec.containers.image); (void)keep;',
     'static const char *const field = KI_FIELD(core_v1, Pod, spec.nodName, "=a"); (void)field;',
     "(void)ki_core_v1_PodSpec_nodName(spec);",
     "(void)ki_core_v1_PodSpec_nodeName(pod);",

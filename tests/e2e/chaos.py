@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Harm done to a server and to the ways that lead there, one after the other. All of it passes: a
-server that was killed is started again, and whoever connects anew gets through."""
+server that was killed is started again, and new connections get through."""
 import random
 import time
 

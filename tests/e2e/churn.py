@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Changes without end: threads that create, change, relabel, delete and make anew objects with a
+"""Changes without end: threads that create, change, relabel, delete and recreate objects with a
 few names only, so that each name has a rich history. What a request did does not matter to it:
-the server may be killed or paused at any time, and somebody else writes down what happened."""
+the server may be killed or paused at any time, and the caller records what happened."""
 import http.client
 import json
 import random

@@ -20,7 +20,7 @@ def encode(text):
 
 
 def whole(prefix):
-    """The keys with this prefix, as etcd wants to be asked for them."""
+    """The range of the keys with this prefix, as etcd's API requires it."""
     return {"key": encode(prefix), "range_end": encode(prefix[:-1] + chr(ord(prefix[-1]) + 1))}
 
 

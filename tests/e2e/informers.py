@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """Informers in a process of their own, of kinformer (oracle_client.c) or of client-go
-(servers/informer), which take the same arguments and tell the same."""
+(servers/informer), which take the same arguments and print the same."""
 import os
 import subprocess
 
@@ -21,7 +21,7 @@ def client_go():
 
 
 class Informers(SyncClient):
-    """A client that only writes down what it is told."""
+    """A client that only records the events."""
 
     def __init__(self, *arguments):
         self.histories = {}
@@ -34,11 +34,11 @@ class Informers(SyncClient):
         elif what == "-":
             more = more == "known"
         self.histories.setdefault(resource, []).append(
-            histories.Told(what, key, uid, int(version), more))
+            histories.Event(what, key, uid, int(version), more))
         if what == "-":
-            self.told[resource].pop(key, None)
+            self.known[resource].pop(key, None)
         else:
-            self.told[resource][key] = (uid, version)
+            self.known[resource][key] = (uid, version)
 
     def close(self):
         try:

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Informers of kinformer and of client-go side by side on one real server, while its objects change
-all the time and harm is done to it and to the ways there. The server's etcd tells what really
-happened; histories.py holds what the informers told to that. The example controller runs beside
+all the time and harm is done to it and to the ways there. The server's etcd has what really
+happened; histories.py compares the events with that. The example controller runs beside
 them."""
 import time
 
@@ -129,8 +129,8 @@ class Oracle:
             for informer in INFORMERS:
                 wanted = present(view(self.recorder.log, informer))
                 try:
-                    client.wait(lambda c=client, i=informer, w=wanted: c.told[i] == w,
-                                "told of all", max(1, end - time.monotonic()))
+                    client.wait(lambda c=client, i=informer, w=wanted: c.known[i] == w,
+                                "notified of all objects", max(1, end - time.monotonic()))
                 except AssertionError as error:
                     return [f"{name}: {informer}: {error}", *self.wrong()]
             self.settled[name] = time.monotonic() - begin
@@ -192,7 +192,7 @@ class Oracle:
                  f"{self.churn.count('refused')} refused, {self.churn.count('failed')} failed; "
                  + ", ".join(f"{what} {count}" for what, count in self.chaos.counts.items())]
         for name, client in self.clients.items():
-            lines.append(f"{name}: told {client.count()} events")
+            lines.append(f"{name}: received {client.count()} events")
             lines += [f"  {informer}: " + " ".join(f"{k}={v}" for k, v in health.items())
                       for informer, health in client.health().items()]
         lines.append("settled after " + ", ".join(f"{seconds:.0f} s: {name}" for name, seconds

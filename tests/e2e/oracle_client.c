@@ -5,7 +5,7 @@
  *   oracle_client --kubeconfig <file> <informer> ...
  *   An informer is "<resource>,json|protobuf,pages|stream,<namespace>,<label selector>", "-" for
  *   none of the last two; a resource "v1/pods", or "example.com/v1/widgets/Widget". Its name in
- *   what is told is this whole word.
+ *   the output is this whole word.
  *
  * It prints, one line each, words parted by blanks:
  *     + <informer> <key> <uid> <version> initial|live
@@ -54,7 +54,7 @@ typedef struct program {
     ki_client *client;
 } program;
 
-/* ---- what is told ---- */
+/* ---- output ---- */
 
 static void tell_object(char what, const follower *f, const ki_object *object, const char *more)
 {

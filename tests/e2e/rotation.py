@@ -88,7 +88,7 @@ class Rotation:
         maker.chain("both", "ca", "next-ca")
         os.replace(self.cluster.path("both.chain"), self.cluster.path("rotated-ca.crt"))
         self.cluster.write("rotated.token", "new-secret")
-        for end in ("key", "crt"):  # not at once: between the two they do not go together
+        for end in ("key", "crt"):  # not at once: between the two they do not match
             shutil.copy(self.cluster.path(f"new.{end}"), self.cluster.path(f"rotated.{end}"))
 
     def end_the_old(self):

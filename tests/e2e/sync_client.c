@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Informers of any resources of a real server, for a driver to look at: tells what the handlers
- * hear on standard output, answers commands on standard input, and logs to standard error.
+/* Informers of any resources of a real server, for a driver to look at: prints what the handlers
+ * receive on standard output, answers commands on standard input, and logs to standard error.
  *
  *   sync_client [options] <resource> ...
  *     --kubeconfig <file>     the server and who we are
@@ -13,7 +13,7 @@
  *     --agent <name>          the program's name in the User-Agent
  *     --exec                  the kubeconfig may name a plugin
  *     --http <1.1 or 2>       all by this; else lists by 1.1 and watches by 2
- *     --fast                  no limit to requests in a second
+ *     --fast                  no client-side rate limit
  *     --all                   every resource that the server lets list and watch, in all versions
  *   A resource is "v1/pods", "apps/v1/deployments", or of a custom one
  *   "example.com/v1/widgets/Widget".
@@ -94,7 +94,7 @@ typedef struct program {
     ki_factory *factory;
 } program;
 
-/* ---- what is told ---- */
+/* ---- output ---- */
 
 static void tell(const char *text)
 {
@@ -261,7 +261,7 @@ static void obey_path(program *p, char *line)
     ki_object *object = NULL;
     ki_lister lister = ki_informer_lister(w->informer);
     int r = ki_lister_get_key(&lister, key, &object, NULL);
-    flockfile(stdout); /* handlers tell of events meanwhile */
+    flockfile(stdout); /* handlers print events meanwhile */
     if (r == 0) {
         r = tell_path(object, path);
     }

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""A sync_client process, and a model of what it may tell: each object comes once, changes from what
-was told last, and goes once."""
+"""A sync_client process, and a model of its output: each object comes once, changes from what
+was delivered last, and goes once."""
 import json
 import subprocess
 import threading
@@ -13,13 +13,13 @@ PATIENCE_S = 90
 
 
 class SyncClient:
-    """sync_client.c tells what it prints and which commands it knows."""
+    """sync_client.c describes what it prints and which commands it knows."""
 
     def __init__(self, program, kubeconfig, resources, log, flags=()):
         self.resources = list(resources)
         self.log = log
         self.changed = threading.Condition()
-        self.told = {resource: {} for resource in resources}  # key: (uid, version)
+        self.known = {resource: {} for resource in resources}  # key: (uid, version)
         self.events = []  # (what, resource, key, uid, version, more)
         self.complaints = []
         self.errors = []  # (resource, HTTP code, reason)
@@ -48,7 +48,7 @@ class SyncClient:
                     answer.append(words[1:])
                 elif words[0] == "resource":
                     self.resources.append(words[1])
-                    self.told[words[1]] = {}
+                    self.known[words[1]] = {}
                 elif words[0] == "discovered":
                     self.discovered = True
                 elif words[0] == "synced":
@@ -63,18 +63,18 @@ class SyncClient:
             self.changed.notify_all()
 
     def note(self, what, resource, key, uid, version, more):
-        """Whether the event fits to what was told before."""
+        """Whether the event fits to what was delivered before."""
         key = unquote(key)
-        before = self.told[resource].get(key)
+        before = self.known[resource].get(key)
         fits = {"+": before is None,
                 "~": before == (uid, more),
                 "-": before is not None and before[0] == uid}
         if not fits[what]:
             self.complaints.append(f"{what} {resource} {key} {uid} {version} {more} after {before}")
         if what == "-":
-            self.told[resource].pop(key, None)
+            self.known[resource].pop(key, None)
         else:
-            self.told[resource][key] = (uid, version)
+            self.known[resource][key] = (uid, version)
         self.events.append((what, resource, key, uid, version, more))
 
     # ---- asking it ----
@@ -92,14 +92,14 @@ class SyncClient:
 
     def wait_for_discovery(self):
         """Of a client with --all: until self.resources has them."""
-        self.wait(lambda: self.discovered, "told what the server has")
+        self.wait(lambda: self.discovered, "discovered")
 
     def wait_for_sync(self):
         self.wait(lambda: self.synced >= set(self.resources), "synced")
 
     def wait_for_version(self, resource, versions):
-        """Until the handler was told of exactly these objects, {key: (uid, version)}."""
-        self.wait(lambda: self.told[resource] == versions, f"told of all {resource}")
+        """Until the handler has received exactly these objects, {key: (uid, version)}."""
+        self.wait(lambda: self.known[resource] == versions, f"notified of all {resource}")
 
     def ask(self, command, end):
         with self.changed:

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Values of objects by path, for sync_client.c, whose head tells the form. Each is read in all ways
+/* Values of objects by path, for sync_client.c, whose head has the form. Each is read in all ways
  * that a value of its type can be, so that the driver can compare them. */
 #include "sync_client_paths.h"
 

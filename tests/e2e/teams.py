@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The example controller, examples/namespace_config, has something to do: namespaces change their
-teams, and somebody spoils its ConfigMaps. What it should have made of that in the end."""
+teams, and another client spoils its ConfigMaps. What it should have made of that in the end."""
 import os
 import signal
 import subprocess
@@ -18,7 +18,7 @@ STOP_S = 60
 
 
 class Writer(churn.Writer):
-    """Somebody who means no good."""
+    """A client that spoils ConfigMaps."""
 
     def step(self, number):
         name = self.random.choice(NAMESPACES)

@@ -95,13 +95,13 @@ class CustomResources(e2e.Case):
         self.fail(f"{resource} is {health} and not {wanted}")
 
     def loud_lines(self, client):
-        """What somebody would see who logs no more than he must."""
+        """The records above the debug level."""
         with open(client.log, encoding="utf-8") as log:
             return [line for line in log if " debug " not in line]
 
     def test_it_comes_and_goes_and_comes_again(self):
         client = self.start()
-        client.wait(lambda: client.errors, "told of errors")
+        client.wait(lambda: client.errors, "notified of errors")
         self.assertEqual(set(client.errors), {(WIDGETS, 404, "NotFound")})
         self.assertEqual(client.synced, set())
         self.define()
@@ -111,7 +111,7 @@ class CustomResources(e2e.Case):
         self.assert_current(client)
         lines, errors = len(self.loud_lines(client)), len(client.errors)
         self.undefine()
-        client.wait(lambda: not client.told[WIDGETS], "told of the deletes")
+        client.wait(lambda: not client.known[WIDGETS], "notified of the deletes")
         self.assertEqual([(e[2], e[5]) for e in client.events if e[0] == "-"],
                          [("default/a", "known"), ("default/b", "known")])
         self.wait_for_health(client, WIDGETS, state=BACKOFF, http=404, objects=0, synced=1)
@@ -127,7 +127,7 @@ class CustomResources(e2e.Case):
         client.quit()
 
     def test_it_is_replaced_while_nobody_looks(self):
-        """What was deleted is told of, also if only a new list shows it, and what has the name of
+        """Deletions are delivered, also if only a new list shows them, and what has the name of
         something deleted is something new."""
         self.define()
         self.create("a", "b")
@@ -142,25 +142,25 @@ class CustomResources(e2e.Case):
         for client in clients:
             client.process.send_signal(signal.SIGCONT)
             self.assert_current(client)
-            told = [(what, key, more) for what, _, key, _, _, more in client.events[2:]]
-            self.assertCountEqual(told, [
+            events = [(what, key, more) for what, _, key, _, _, more in client.events[2:]]
+            self.assertCountEqual(events, [
                 ("-", "default/a", "unknown"), ("-", "default/b", "unknown"),
                 ("+", "default/a", "live"), ("+", "default/c", "live")])
             client.quit()
 
     def test_an_object_that_cannot_be_read(self):
-        """It is set aside; the others, and what comes later, are not."""
+        """It is skipped; the others, and what comes later, are not."""
         self.define()
         self.create("a")
         client = self.start()
         client.wait_for_sync()
         self.write("deep", deep(TOO_DEEP))
         self.create("b")
-        client.wait(lambda: "default/b" in client.told[WIDGETS], "told of the other")
+        client.wait(lambda: "default/b" in client.known[WIDGETS], "notified of the other")
         later = self.start()
         later.wait_for_sync()
         for each in (client, later):
-            self.assertEqual(set(each.told[WIDGETS]), {"default/a", "default/b"})
+            self.assertEqual(set(each.known[WIDGETS]), {"default/a", "default/b"})
             self.assertGreaterEqual(each.health()[WIDGETS]["skipped"], 1)
         self.write("deep", deep(DEEP))
         for each in (client, later):
@@ -168,7 +168,7 @@ class CustomResources(e2e.Case):
         self.write("deep", deep(TOO_DEEP))
         self.create("c")
         for each in (client, later):
-            each.wait(lambda: "default/c" in each.told[WIDGETS], "told of the other")
+            each.wait(lambda: "default/c" in each.known[WIDGETS], "notified of the other")
         self.cluster.kubectl("delete", "widget", "deep")
         for each in (client, later):
             self.assert_current(each)
@@ -181,16 +181,16 @@ class CustomResources(e2e.Case):
         apply = f"{path}/{name}?fieldManager=e2e&force=true"
         self.cluster.request("PATCH", apply, item, "application/apply-patch+yaml")
 
-    def test_what_cannot_be_converted(self):
+    def test_unconvertible_objects(self):
         """The last one, by its name: meanwhile the others pass the time."""
         client = self.blocked
         self.logs.append(client.log)
         client.wait(lambda: (BLOCKED % "v2", 500) in [error[:2] for error in client.errors],
-                    "told why it gets nothing")
+                    "given the reason of the failure")
         self.assertEqual(client.synced, {BLOCKED % "v1"})
         self.cluster.define(blocked_definition({"strategy": "None"}))
         client.wait_for_sync()
-        self.assertEqual(set(client.told[BLOCKED % "v2"]), {"default/x"})
+        self.assertEqual(set(client.known[BLOCKED % "v2"]), {"default/x"})
         client.quit()
 
     def test_a_version_is_not_served_for_a_while(self):

@@ -159,7 +159,7 @@ class Kubectl(unittest.TestCase):
         self.assertIn("Image:", self.kubectl("describe", "pod", "one"))
         self.assertIn("Selector:", self.kubectl("describe", "deploy", "web"))
 
-    def test_watch_tells_of_changes(self):
+    def test_watch_prints_changes(self):
         words = [self.server.kubectl_program, "--kubeconfig", self.server.path("kubeconfig"),
                  "--cache-dir", self.server.path("cache"), "get", "pods", "-w", "-o", "name"]
         with subprocess.Popen(words, stdout=subprocess.PIPE, text=True) as watch:

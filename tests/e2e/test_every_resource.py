@@ -17,7 +17,7 @@ EVERYTHING = ("--runtime-config=api/all=true", "--feature-gates=AllAlpha=true,Al
               "--http2-max-streams-per-connection=8", "--goaway-chance=0.01")
 # Nobody makes objects of these here: it takes keys that prove something.
 WITHOUT_OBJECTS = {"certificates.k8s.io/v1beta1/podcertificaterequests"}
-# Bytes that are there but empty are told apart from none in protobuf, and left out in JSON.
+# Empty bytes differ from absent ones in protobuf, and are left out in JSON.
 HAS_EMPTY_BYTES = {("admissionregistration.k8s.io/v1/validatingwebhookconfigurations", "vw")}
 # Structs that a server older than the schema tables does not have: of protobuf without them, Go and
 # kinformer show an empty one.
@@ -225,10 +225,10 @@ class EveryResource(e2e.Case):
                                      "application/merge-patch+json")
 
     def wait_for(self, client, items):
-        """Until its handlers were told of all that."""
+        """Until its handlers have received all that."""
         for (resource, key), item in items.items():
             version = version_of(item)
-            client.wait(lambda: client.told[resource].get(key) == version, f"told of {key}")
+            client.wait(lambda: client.known[resource].get(key) == version, f"notified of {key}")
 
     def assert_same(self, client, items):
         self.wait_for(client, items)

@@ -64,7 +64,7 @@ class FirstContact(e2e.Case):
                            (*MODES[mode], "--agent", f"{self.round}-{mode}"))
 
     def assert_current(self, client):
-        """What handlers were told and what the cache has are both what the server has."""
+        """What handlers received and what the cache has are both what the server has."""
         server = on_server(self.cluster)
         for resource, versions in server.items():
             client.wait_for_version(resource, versions)
@@ -85,17 +85,17 @@ class FirstContact(e2e.Case):
         kubectl("delete", "deployment", f"{name}-b", "-n", "shop")
         kubectl("delete", "widget", f"{name}-b", "-n", "shop")
 
-    def assert_told(self, client, name):
-        """Each step of change() was told of."""
+    def assert_delivered(self, client, name):
+        """Each step of change() was delivered."""
         for resource in RESOURCES:
-            told = [(what, key.split("/")[1])
+            steps = [(what, key.split("/")[1])
                     for what, r, key, *_ in client.events if r == resource]
             for step in (("+", f"{name}-a"), ("~", f"{name}-a"),
                          ("+", f"{name}-b"), ("-", f"{name}-b")):
-                self.assertIn(step, told, resource)
+                self.assertIn(step, steps, resource)
 
-    def assert_asked_for(self, mode):
-        """The server's own log says that it was asked in the way that this mode stands for."""
+    def assert_requested(self, mode):
+        """The server's own log says that the requests were those of this mode."""
         asked = self.cluster.requests(f"{self.round}-{mode}")
         queries = [(r["verb"], r["objectRef"]["resource"],
                     parse_qs(urlsplit(r["requestURI"]).query)) for r in asked]
@@ -129,11 +129,11 @@ class FirstContact(e2e.Case):
         self.assert_encodings(client, mode)
         self.change(self.round)
         self.assert_current(client)
-        self.assert_told(client, self.round)
+        self.assert_delivered(client, self.round)
         self.assert_encodings(client, mode)
         self.assert_same_content(client)
         client.quit()
-        self.assert_asked_for(mode)
+        self.assert_requested(mode)
         self.assertEqual(client.errors, [])
 
     def test_json_by_streaming(self):
@@ -148,7 +148,7 @@ class FirstContact(e2e.Case):
     def test_protobuf_by_pages(self):
         self.follow("protobuf-pages")
 
-    def test_goes_on_after_a_kill_of_the_server(self):
+    def test_resumes_after_a_kill_of_the_server(self):
         clients = {mode: self.start(mode) for mode in MODES}
         for client in clients.values():
             client.wait_for_sync()
@@ -170,18 +170,18 @@ class FirstContact(e2e.Case):
         self.change("later")
         for client in clients.values():
             self.assert_current(client)
-            self.assert_told(client, "later")
+            self.assert_delivered(client, "later")
             client.quit()
 
-    def test_a_token_the_server_does_not_know_is_told(self):
+    def test_an_unknown_token_is_reported(self):
         self.refused("stranger", (401, "Unauthorized"))
 
-    def test_a_user_who_may_nothing_is_told(self):
+    def test_a_user_without_permissions_gets_errors(self):
         self.refused("nobody", (403, "Forbidden"))
 
     def refused(self, user, error):
         client = self.start("protobuf-streaming", user)
-        client.wait(lambda: len(client.errors) >= len(RESOURCES), "told of errors", PATIENCE_S)
+        client.wait(lambda: len(client.errors) >= len(RESOURCES), "notified of errors", PATIENCE_S)
         self.assertEqual({e[1:] for e in client.errors}, {error})
         self.assertEqual(client.dump()[0], {resource: {} for resource in RESOURCES})
         self.assertEqual(client.synced, set())

@@ -2,26 +2,26 @@
 """histories.py takes what can have been, and refuses what cannot. Needs no server."""
 import unittest
 
-from histories import CLIENT_GO, KINFORMER, Log, Told, check, fewest_points
+from histories import CLIENT_GO, KINFORMER, Log, Event, check, fewest_points
 
-# One object: made, changed twice, deleted, made anew, changed.
+# One object: made, changed twice, deleted, recreated, changed.
 STEPS = [(1, "a"), (3, "a"), (5, "a"), (7, None), (9, "b"), (11, "b")]
 
 
 def add(uid, version):
-    return Told("+", "ns/x", uid, version)
+    return Event("+", "ns/x", uid, version)
 
 
 def update(uid, version, *before):
-    return Told("~", "ns/x", uid, version, before)
+    return Event("~", "ns/x", uid, version, before)
 
 
 def seen_delete(uid, version):
-    return Told("-", "ns/x", uid, version, True)
+    return Event("-", "ns/x", uid, version, True)
 
 
 def unseen_delete(uid, version):
-    return Told("-", "ns/x", uid, version, False)
+    return Event("-", "ns/x", uid, version, False)
 
 
 WHOLE = [add("a", 1), update("a", 3, "a", 1), update("a", 5, "a", 3), seen_delete("a", 7),
@@ -48,14 +48,14 @@ class OneKey(unittest.TestCase):
 
     def test_a_whole_life_is_passed_over(self):
         steps = [*STEPS[:4], (9, "b"), (11, None), (13, "c")]
-        history = [*WHOLE[:4], Told("+", "ns/x", "c", 13)]
+        history = [*WHOLE[:4], Event("+", "ns/x", "c", 13)]
         other = [(11, "o"), (12, None)]
-        told_other = [Told("+", "ns/y", "o", 11), Told("-", "ns/y", "o", 12, True)]
+        other_events = [Event("+", "ns/y", "o", 11), Event("-", "ns/y", "o", 12, True)]
         self.takes(*history, steps=steps)
         self.refuses("as if by 1 lists", *history, steps=steps, lists=0)
         # The list was taken between the lives of the one, while the other was there.
         self.assertEqual(check({"ns/x": steps, "ns/y": [(10, "o"), *other]},
-                               [*history, *told_other], 1, KINFORMER), [])
+                               [*history, *other_events], 1, KINFORMER), [])
 
     def test_lists_pass_over_steps(self):
         self.takes(add("a", 1), update("a", 5, "a", 1), seen_delete("a", 7), add("b", 9),
@@ -82,7 +82,7 @@ class OneKey(unittest.TestCase):
         self.takes(*history, rules=CLIENT_GO)
         self.refuses("another object", *history)
 
-    def test_what_did_not_change_is_told_by_client_go_only(self):
+    def test_unchanged_objects_are_delivered_by_client_go_only(self):
         history = [*WHOLE[:2], update("a", 3, "a", 3), *WHOLE[2:]]
         self.takes(*history, rules=CLIENT_GO)
         self.refuses("nothing has changed", *history)
@@ -94,9 +94,9 @@ class OneKey(unittest.TestCase):
         self.refuses("back in time", *WHOLE[:3], unseen_delete("a", 5), add("a", 1))
 
     def test_a_wrong_old(self):
-        self.refuses("not from what was told last", add("a", 1), update("a", 5, "a", 3))
-        self.refuses("not from what was told last", add("a", 1), update("a", 3, "b", 1))
-        self.refuses("not from what was told last", update("a", 3, "a", 1))
+        self.refuses("not from what was delivered last", add("a", 1), update("a", 5, "a", 3))
+        self.refuses("not from what was delivered last", add("a", 1), update("a", 3, "b", 1))
+        self.refuses("not from what was delivered last", update("a", 3, "a", 1))
 
     def test_what_never_was(self):
         self.refuses("never had that", add("a", 2))
@@ -109,19 +109,19 @@ class OneKey(unittest.TestCase):
 
     def test_deletions_that_never_were(self):
         self.refuses("deleted nothing then", *WHOLE[:2], seen_delete("a", 5))
-        self.refuses("and what was told last is None", seen_delete("a", 7))
-        self.refuses("and what was told last is None", *WHOLE[:4], seen_delete("a", 7))
-        self.refuses("and what was told last is", *WHOLE[:3], seen_delete("b", 7))
+        self.refuses("and what was delivered last is None", seen_delete("a", 7))
+        self.refuses("and what was delivered last is None", *WHOLE[:4], seen_delete("a", 7))
+        self.refuses("and what was delivered last is", *WHOLE[:3], seen_delete("b", 7))
         self.refuses("and it was there", *WHOLE, unseen_delete("b", 11))
-        self.refuses("not told last", *WHOLE[:3], unseen_delete("a", 3))
+        self.refuses("not delivered last", *WHOLE[:3], unseen_delete("a", 3))
 
     def test_a_deletion_that_is_seen_comes_after_all_before_it(self):
-        self.refuses("were not told", *WHOLE[:2], seen_delete("a", 7), *WHOLE[4:])
+        self.refuses("were not delivered", *WHOLE[:2], seen_delete("a", 7), *WHOLE[4:])
 
     def test_the_end_is_missing(self):
-        self.refuses("the end was not told", *WHOLE[:5])
-        self.refuses("the end was not told", *WHOLE[:4])
-        self.refuses("the end was not told")
+        self.refuses("the end was not delivered", *WHOLE[:5])
+        self.refuses("the end was not delivered", *WHOLE[:4])
+        self.refuses("the end was not delivered")
 
 
 class Labels(unittest.TestCase):
@@ -157,7 +157,7 @@ class Labels(unittest.TestCase):
         view = self.log.view("pods", labels={"pick": "yes"})
         history = [add("a", 2), unseen_delete("a", 2), add("a", 6)]
         self.assertEqual(check(view, history, 1, KINFORMER), [])
-        self.assertIn("the end was not told", check(view, history[:2], 1, KINFORMER)[0])
+        self.assertIn("the end was not delivered", check(view, history[:2], 1, KINFORMER)[0])
 
 
 class Lists(unittest.TestCase):
@@ -169,12 +169,12 @@ class Lists(unittest.TestCase):
 
     def test_one_list_explains_gaps_of_many_keys_only_if_it_can(self):
         view = {"ns/x": STEPS, "ns/y": [(2, "y"), (4, "y"), (6, "y")]}
-        told_y = [Told("+", "ns/y", "y", 4), Told("~", "ns/y", "y", 6, ("y", 4))]
-        self.assertEqual(check(view, [add("a", 3), *WHOLE[2:], *told_y], 1, KINFORMER), [])
-        early = [add("a", 5), *WHOLE[3:], Told("+", "ns/y", "y", 4),
-                 Told("~", "ns/y", "y", 6, ("y", 4))]
+        y_events = [Event("+", "ns/y", "y", 4), Event("~", "ns/y", "y", 6, ("y", 4))]
+        self.assertEqual(check(view, [add("a", 3), *WHOLE[2:], *y_events], 1, KINFORMER), [])
+        early = [add("a", 5), *WHOLE[3:], Event("+", "ns/y", "y", 4),
+                 Event("~", "ns/y", "y", 6, ("y", 4))]
         self.assertEqual(check(view, early, 1, KINFORMER), [])
-        late = [add("b", 9), WHOLE[5], *told_y]
+        late = [add("b", 9), WHOLE[5], *y_events]
         self.assertIn("as if by 2 lists", check(view, late, 1, KINFORMER)[0])
 
 

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""memory.py tells what grows from what goes up and down. Needs no server."""
+"""memory.py distinguishes growth from what goes up and down. Needs no server."""
 import os
 import random
 import unittest

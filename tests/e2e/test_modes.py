@@ -52,7 +52,7 @@ def key_of(item):
 
 
 class Modes:
-    """The tests, for classes that tell which server."""
+    """The tests, for classes that choose the server."""
     flags = ()
     can_stream = True
 
@@ -117,7 +117,7 @@ class Modes:
             self.assertEqual(list(client.dump()[1].values()), [{mode[2]}, {mode[2]}, {custom}],
                              mode)
 
-    def assert_asked_for(self, mode):
+    def assert_requested(self, mode):
         """What the server's own log says of a client before its first watch."""
         part, way, _ = mode
         for resource in ("pods", "deployments", "widgets"):
@@ -163,7 +163,7 @@ class Modes:
         self.assert_all_current(clients)
         self.assert_encodings(clients)
         for mode, client in clients.items():
-            self.assert_asked_for(mode)
+            self.assert_requested(mode)
             self.assertEqual(client.errors, [], mode)
         self.change("x")
         self.assert_all_current(clients)

@@ -122,8 +122,8 @@ SCRIPT = [
 DIFFERS = {
     "get-no-group": "a real server answers with plain text, not with a Status",
     "apis-none": "the same",
-    "patch-add-finalizer-late": "a real server tells the one cause twice",
-    "review": "a real server tells who owns the fields of what it does not keep",
+    "patch-add-finalizer-late": "a real server lists the one cause twice",
+    "review": "a real server lists managedFields of what it does not store",
     "custom-list": "a real server has an empty continue here",
 }
 

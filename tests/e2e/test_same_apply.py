@@ -272,7 +272,7 @@ SCRIPT = [
 # What is known not to be equal, and why.
 DIFFERS = {
     "null": "Go makes an empty string of it, where we leave it out",
-    "other-uid": "a real server tells the one cause twice",
+    "other-uid": "a real server lists the one cause twice",
     "d-scale-conflict": "a real server names the version of the scale, autoscaling/v1",
     "d-no-key": "a real server takes it for the one whose name is empty, which is not valid then",
 }

@@ -80,9 +80,9 @@ class WaysIn(e2e.Case):
         self.assertEqual(client.process.wait(30), 1)
         self.assertIn("KI_ERR_DENIED", self.read(os.path.basename(client.log)))
 
-    def test_acting_as_somebody_who_is_allowed_later(self):
+    def test_impersonation_that_is_allowed_later(self):
         client = self.start({"token": "admin-secret", "as": "someone"})
-        client.wait(lambda: client.errors, "told of errors")
+        client.wait(lambda: client.errors, "notified of errors")
         self.assertEqual({error[1:] for error in client.errors}, {(403, "Forbidden")})
         self.assertEqual(client.synced, set())
         self.cluster.kubectl("create", "clusterrolebinding", "someone", "--clusterrole=see-pods",
@@ -109,7 +109,7 @@ class WaysIn(e2e.Case):
         alone, everywhere = (self.client(self.cluster.kubeconfig("reader"), [PODS], f)
                              for f in (flags, []))
         for client in (alone, everywhere):
-            client.wait(lambda: client.errors, "told of errors")
+            client.wait(lambda: client.errors, "notified of errors")
         self.cluster.kubectl("create", "rolebinding", "reader", "--clusterrole=see-pods",
                              "--user=reader")
         self.assert_current(alone)
@@ -124,9 +124,9 @@ class WaysIn(e2e.Case):
         answer = self.cluster.path(f"{self.id()}.json")
         os.rename(answer, answer + ".later")
         client = self.start(user, ["--exec"])
-        client.wait(lambda: client.errors, "told of errors")
+        client.wait(lambda: client.errors, "notified of errors")
         os.rename(answer + ".later", answer)
-        client.wait(lambda: client.errors[-1][1] == 401, "told that the token is not known")
+        client.wait(lambda: client.errors[-1][1] == 401, "given 401")
         self.plugin({"token": "admin-secret"})
         self.assert_current(client)
         client.quit()
@@ -134,7 +134,7 @@ class WaysIn(e2e.Case):
     def test_a_token_file_that_is_right_later(self):
         file = self.cluster.write("rotated-token", "admin-secrets\n")
         client = self.start({"tokenFile": file})
-        client.wait(lambda: client.errors, "told of errors")
+        client.wait(lambda: client.errors, "notified of errors")
         self.assertEqual({error[1:] for error in client.errors}, {(401, "Unauthorized")})
         self.cluster.write("rotated-token", "admin-secret\n")
         self.assert_current(client)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Any bytes as the answers of a server that tell what it has. The input is cut at NULs: the answer
+/* Any bytes as the discovery responses of a server. The input is cut at NULs: the answer
  * to /api, that to /apis, a name to look up, and then answers for the group versions that are
  * wanted. What came of it must be whole: every resource is found by its full name and by its kind,
  * and all its names are such as a path may have. */

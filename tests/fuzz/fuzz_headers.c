@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Any bytes as the head of an answer, line by line as libcurl gives them, up to the source of a
- * list or watch that reads Retry-After and Content-Type. The first byte says what was asked for. A
+ * list or watch that reads Retry-After and Content-Type. The first byte selects the request. A
  * head that is refused must be with a reason; what gets through must be within the limits, and what
  * is logged must be fit for a log. */
 #include <stdlib.h>

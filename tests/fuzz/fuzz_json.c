@@ -53,7 +53,7 @@ static uint64_t add_to_hash(uint64_t hash, ki_str text)
     return hash * UINT64_C(0x9e3779b97f4a7c15) + 1;
 }
 
-/* Walks everything; the result stands for all that was read, in its order. */
+/* Walks everything; the result is a hash of all that was read, in its order. */
 static uint64_t walk(ki_value root, ki_buf *text)
 {
     static ki_value_iter stack[1024];
@@ -132,7 +132,7 @@ static void read_accessors(const ki_object *object)
 
 /* ---- the incremental scanner ---- */
 
-/* What the scanner told, as one number, and how it ended. */
+/* What the scanner reported, as one number, and how it ended. */
 typedef struct summary {
     uint64_t hash;
     uint64_t values; /* at the top */

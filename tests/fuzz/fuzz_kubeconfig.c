@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Any bytes as a kubeconfig. An error must tell what it is; what is accepted must be usable. And
+/* Any bytes as a kubeconfig. An error must have a text; what is accepted must be usable. And
  * hiding the text from libyaml must change nothing: read without a mask, the same bytes must give
  * the same scalars, and be refused if they are refused. */
 #include <stdlib.h>

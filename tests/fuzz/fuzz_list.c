@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Any bytes as the answer to LIST, in either encoding. However they are cut, the items, what was
- * set aside and why, and the end must be the same; and nothing is given out that has no key. */
+ * skipped and why, and the end must be the same; and nothing is given out that has no key. */
 #include "fuzz/wire_summary.h"
 #include "wire/list_decoder.h"
 

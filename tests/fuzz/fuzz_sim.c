@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The bytes are the simulator's choices: what is written, what breaks, who comes first. A fuzzer
+/* The bytes are the simulator's choices: what is written, what breaks, in which order. A fuzzer
  * that follows the branches of the library finds histories that no seed would draw. */
 #include <stddef.h>
 #include <stdint.h>

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Any bytes as the answer to WATCH, in either encoding. However they are cut, the events, what was
- * set aside and why, and the end must be the same; and each event has what it promises. */
+ * skipped and why, and the end must be the same; and each event has what it promises. */
 #include "base/error.h"
 #include "fuzz/wire_summary.h"
 #include "wire/watch_decoder.h"

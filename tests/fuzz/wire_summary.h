@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* What the targets for lists and watches share: how an input is read, and what a decoder told, as
+/* What the targets for lists and watches share: how an input is read, and what a decoder found, as
  * one number that is the same only if everything was. */
 #ifndef TESTS_FUZZ_WIRE_SUMMARY_H
 #define TESTS_FUZZ_WIRE_SUMMARY_H

@@ -124,7 +124,7 @@ static void check_i9_index(sim_informer *informer, const ki_snapshot *snapshot)
 
 /* ---- handlers ---- */
 
-/* I4, I11: a handler for which nothing waits has been told of all that the store has. */
+/* I4, I11: a handler for which nothing waits has received all that the store has. */
 static const char *compare_view(const sim_handler *handler, const ki_snapshot *snapshot)
 {
     for (int key = 0; key < SIM_KEYS; key++) {
@@ -139,7 +139,7 @@ static const char *compare_view(const sim_handler *handler, const ki_snapshot *s
                     sim_is_same_kept(handler->owner, has, view);
         if (has != view && !is_same(has, view) && !kept) {
             static char why[96];
-            (void)snprintf(why, sizeof(why), "%s: told %s, but the store has %s", text,
+            (void)snprintf(why, sizeof(why), "%s: received %s, but the store has %s", text,
                            view != NULL ? ki_object_resource_version(view) : "none",
                            has != NULL ? ki_object_resource_version(has) : "none");
             return why;
@@ -162,9 +162,9 @@ static void check_i8_synced(sim_handler *handler, bool synced)
         sim_violation(s, "I8", "handler %d has synced before its informer", handler->id);
     }
     for (int key = 0; key < SIM_KEYS; key++) {
-        if (handler->initial[key] && !handler->told[key] && handler->merged == 0) {
+        if (handler->initial[key] && !handler->delivered[key] && handler->merged == 0) {
             sim_violation(s, "I8",
-                          "handler %d of informer %d has synced and was not told of number %d",
+                          "handler %d of informer %d has synced and did not receive number %d",
                           handler->id, handler->owner->id, key);
         }
     }
@@ -218,7 +218,7 @@ static void check_handlers(sim_informer *informer, const ki_snapshot *snapshot, 
 
 /* ---- informers ---- */
 
-/* A connection that breaks is no reason to list again: the watch is taken up where it was. */
+/* A connection that breaks is no reason to list again: the watch is resumed where it was. */
 static void check_resumes(const sim_informer *informer, const ki_health *health)
 {
     static const sim_fault harmless[] = {SIM_LAG,    SIM_MOVE, SIM_RESET,     SIM_STALL, SIM_SPLIT,
@@ -284,7 +284,7 @@ static void count_health(sim_informer *informer, const ki_health *h)
     s->counts[SIM_COUNT_FALLBACKS] += h->fallbacks - last->fallbacks;
     s->counts[SIM_COUNT_BACKOFFS] += h->backoffs - last->backoffs;
     s->counts[SIM_COUNT_BOOKMARKS] += h->bookmarks - last->bookmarks;
-    s->counts[SIM_COUNT_SET_ASIDE] += h->skipped - last->skipped;
+    s->counts[SIM_COUNT_SKIPPED] += h->skipped - last->skipped;
     s->counts[SIM_COUNT_ANOMALIES] += h->anomalies - last->anomalies;
     s->counts[SIM_COUNT_EPOCHS] += h->epoch_changes - last->epoch_changes;
     informer->health = *h;
@@ -336,7 +336,7 @@ static void check_informer(sim_informer *informer)
     (void)ki_snapshot_unref(snapshot);
 }
 
-/* L3: a stop is soon over, whatever went on. */
+/* L3: a stop is soon over, whatever was under way. */
 static void check_l3_stops(sim_informer *informer)
 {
     sim *s = informer->s;
@@ -384,7 +384,7 @@ static const char *check_l1_l2(sim_informer *informer, bool sleepers_too)
         if (!sim_handler_is_active(handler) || (handler->sleeps && !sleepers_too)) {
             continue;
         }
-        if (!ki_registration_has_synced(handler->registration) || !handler->told_synced) {
+        if (!ki_registration_has_synced(handler->registration) || !handler->on_synced_called) {
             wrong = "L2: a handler has not synced";
         } else if (test_registration_stats(handler->registration).waiting != 0) {
             wrong = "L2: events wait for a handler";

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What must hold when a handler is called. Each function is one of the invariants; what a server
- * that lies makes impossible is asked for only where servers are sound. */
+ * that lies makes impossible is required only where servers are sound. */
 #include <string.h>
 
 #include "sim/sim.h"
@@ -10,46 +10,46 @@ static const char *const callback_names[] = {
     [SIM_ADD] = "add", [SIM_UPDATE] = "update", [SIM_DELETE] = "delete", [SIM_SYNC] = "sync"};
 
 /* One call. */
-typedef struct told {
+typedef struct delivery {
     sim *s;
     sim_handler *handler;
     sim_informer *informer;
     sim_callback callback;
     const ki_object *old; /* as given */
     const ki_object *object;
-    const ki_object *before; /* what the handler was told last */
+    const ki_object *before; /* what the handler received last */
     int key;
     uint64_t rv;
     bool flag; /* initial, or final state unknown */
-} told;
+} delivery;
 
-static _Noreturn void violated(const told *t, const char *invariant, const char *why)
+static _Noreturn void violated(const delivery *t, const char *invariant, const char *why)
 {
     sim_violation(t->s, invariant, "informer %d, handler %d, %s of %s at %s: %s", t->informer->id,
                   t->handler->id, callback_names[t->callback], ki_object_key(t->object),
                   ki_object_resource_version(t->object), why);
 }
 
-/* A resync, or a list that brought nothing new: the object as it is, told as such. */
-static bool is_resync(const told *t)
+/* A resync, or a list that brought nothing new: the object as it is, delivered as such. */
+static bool is_resync(const delivery *t)
 {
     return t->callback == SIM_SYNC || (t->callback == SIM_UPDATE && t->old == t->object);
 }
 
 /* I1: versions of a key rise. */
-static void check_i1_ordered(const told *t)
+static void check_i1_ordered(const delivery *t)
 {
     uint64_t last = t->handler->last_rv[t->key];
-    bool same_is_fine = is_resync(t) || t->handler->unchanged || t->callback == SIM_DELETE;
-    if (t->rv < last || (t->rv == last && !same_is_fine)) {
-        violated(t, "I1", "that version, or a newer one, was told before");
+    bool same_is_allowed = is_resync(t) || t->handler->unchanged || t->callback == SIM_DELETE;
+    if (t->rv < last || (t->rv == last && !same_is_allowed)) {
+        violated(t, "I1", "that version, or a newer one, was delivered before");
     }
     if (t->callback == SIM_DELETE && t->rv == last && !t->flag && !t->handler->filtered) {
         violated(t, "I1", "a deletion that was seen has the version of the object before");
     }
 }
 
-static bool is_visible(const told *t, const ki_object *object)
+static bool is_visible(const delivery *t, const ki_object *object)
 {
     return object != NULL && sim_in_scope(t->informer, object) &&
            sim_handler_wants(t->handler, object);
@@ -61,8 +61,8 @@ static bool same_label(const ki_object *a, const ki_object *b, const char *label
            ki_str_eq(ki_object_label(a, label), ki_object_label(b, label));
 }
 
-/* I3: what is told was so on the server, */
-static void check_i3_true(const told *t)
+/* I3: what is delivered was so on the server, */
+static void check_i3_true(const delivery *t)
 {
     if (t->callback == SIM_DELETE) {
         return; /* its object is the one before, with the version of the deletion */
@@ -78,12 +78,12 @@ static void check_i3_true(const told *t)
         violated(t, "I17", "it has other fields than those that are kept");
     }
     if (!is_visible(t, t->object)) {
-        violated(t, "I3", "it is none of those that were asked for");
+        violated(t, "I3", "it does not match the selection");
     }
 }
 
 /* and nothing between is left out, but for what came before a list, or was merged. */
-static void check_i3_contiguous(const told *t)
+static void check_i3_contiguous(const delivery *t)
 {
     const sim_record *record = &t->s->records[t->informer->type][t->key];
     const sim_handler *handler = t->handler;
@@ -103,18 +103,18 @@ static void check_i3_contiguous(const told *t)
             continue; /* I17 */
         }
         if (version->rv < t->rv && (is_visible(t, before) || is_visible(t, version->object))) {
-            sim_trace(t->s, "version %llu was not told", (unsigned long long)version->rv);
-            violated(t, "I3", "a change before it was not told");
+            sim_trace(t->s, "version %llu was not delivered", (unsigned long long)version->rv);
+            violated(t, "I3", "a change before it was not delivered");
         }
     }
 }
 
-/* I5, I7: each object comes, changes and goes; changes are from what was told last. */
-static void check_i7_chain(const told *t)
+/* I5, I7: each object comes, changes and goes; changes are from what was delivered last. */
+static void check_i7_chain(const delivery *t)
 {
     if (t->callback == SIM_ADD) {
         if (t->before != NULL) {
-            violated(t, "I5", "it was there already");
+            violated(t, "I5", "it was delivered as added before");
         }
         return;
     }
@@ -123,24 +123,24 @@ static void check_i7_chain(const told *t)
     }
     bool same_uid = strcmp(ki_object_uid(t->before), ki_object_uid(t->object)) == 0;
     if (!same_uid) {
-        violated(t, "I3", "it is another object than the one that was told before");
+        violated(t, "I3", "it is another object than the one that was delivered before");
     }
     /* What was stored meanwhile without an event has the same kept fields. */
     bool suppresses = sim_suppresses(t->informer);
     if (t->callback != SIM_DELETE &&
         strcmp(ki_object_resource_version(t->old), ki_object_resource_version(t->before)) != 0 &&
         !(suppresses && sim_is_same_kept(t->informer, t->old, t->before))) {
-        violated(t, "I7", "the old object is not the one that was told last");
+        violated(t, "I7", "the old object is not the one that was delivered last");
     }
     if (t->callback == SIM_DELETE && t->flag && t->handler->merged == 0 &&
         sim_rv(t->before) != t->rv &&
         !(suppresses && sim_is_same_kept(t->informer, t->before, t->object))) {
-        violated(t, "I7", "the last known state is not the one that was told last");
+        violated(t, "I7", "the last known state is not the one that was delivered last");
     }
 }
 
 /* I17: an update that changes no kept field is not delivered, unless others were merged into it. */
-static void check_i17_suppressed(const told *t)
+static void check_i17_suppressed(const delivery *t)
 {
     if (t->callback == SIM_UPDATE && !is_resync(t) && sim_suppresses(t->informer) &&
         t->handler->merged == 0 && t->old != NULL && sim_rv(t->old) != t->rv &&
@@ -149,16 +149,16 @@ static void check_i17_suppressed(const told *t)
     }
 }
 
-/* I5: nobody is told of what is unchanged who did not ask for it. */
-static void check_i5_resync(const told *t)
+/* I5: unchanged objects are delivered only to handlers that requested resyncs. */
+static void check_i5_resync(const delivery *t)
 {
     if (t->handler->never && !t->handler->unchanged && is_resync(t)) {
-        violated(t, "I5", "this handler asked for no resync");
+        violated(t, "I5", "this handler requested no resync");
     }
 }
 
 /* I6: the store is never behind. */
-static void check_i6_store_first(const told *t)
+static void check_i6_store_first(const delivery *t)
 {
     ki_object *stored =
         ki_store_get(ki_informer_store(t->informer->informer), ki_object_key(t->object));
@@ -178,7 +178,7 @@ static void check_i6_store_first(const told *t)
 }
 
 /* I2: the store does not call itself older than what it has. */
-static void check_i2_store_version(const told *t)
+static void check_i2_store_version(const delivery *t)
 {
     bool unseen = t->callback == SIM_DELETE && t->flag;
     if (is_resync(t) || unseen || t->rv <= t->informer->listed_rv || t->rv <= t->handler->base_rv) {
@@ -192,16 +192,16 @@ static void check_i2_store_version(const told *t)
     }
 }
 
-/* I8: what was there at the beginning is told as such, and before the handler has synced. */
-static void check_i8_initial(const told *t)
+/* I8: initial objects are delivered as such, and before the handler has synced. */
+static void check_i8_initial(const delivery *t)
 {
-    if (t->callback == SIM_ADD && t->flag && (t->handler->told_synced || t->handler->synced)) {
+    if (t->callback == SIM_ADD && t->flag && (t->handler->on_synced_called || t->handler->synced)) {
         violated(t, "I8", "an initial object comes after the handler has synced");
     }
 }
 
 /* I12: not after the end, and not in the middle of another call. */
-static void check_i12_calls(const told *t)
+static void check_i12_calls(const delivery *t)
 {
     const sim_handler *handler = t->handler;
     if (handler->removed || handler->removing) {
@@ -218,16 +218,16 @@ static void check_i12_calls(const told *t)
     }
 }
 
-/* I16: what is merged is told, right before the event that stands for it. */
-static void check_i16_merged(const told *t)
+/* I16: merged events are reported right before the event that replaces them. */
+static void check_i16_merged(const delivery *t)
 {
     const ki_object *merged = t->handler->merged_now;
     t->handler->merged_now = NULL;
     if (merged != NULL && merged != t->object) {
-        violated(t, "I16", "events of another object were told as merged into this one");
+        violated(t, "I16", "events of another object were reported as merged into this one");
     }
-    if (t->handler->told_merged > t->handler->merged && t->handler->registration != NULL) {
-        violated(t, "I16", "more events were told as merged than were");
+    if (t->handler->merged_received > t->handler->merged && t->handler->registration != NULL) {
+        violated(t, "I16", "more events were reported as merged than were");
     }
 }
 
@@ -235,14 +235,14 @@ void sim_check_merged(sim_handler *handler, const ki_object *object, uint64_t me
 {
     if (handler->removed || handler->inside || handler->merged_now != NULL || merged == 0) {
         sim_violation(handler->owner->s, "I16",
-                      "handler %d is told of %u merged events out of turn", handler->id,
+                      "handler %d receives a count of %u merged events out of turn", handler->id,
                       (unsigned)merged);
     }
     handler->merged_now = object;
-    handler->told_merged += merged;
+    handler->merged_received += merged;
 }
 
-static void count(const told *t)
+static void count(const delivery *t)
 {
     static const sim_count counts[] = {
         [SIM_ADD] = SIM_COUNT_ADDS,
@@ -258,7 +258,7 @@ static void count(const told *t)
 void sim_check_callback(sim_handler *handler, sim_callback callback, const ki_object *old,
                         const ki_object *object, bool flag)
 {
-    told t = {
+    delivery t = {
         .s = handler->owner->s,
         .handler = handler,
         .informer = handler->owner,
@@ -273,7 +273,7 @@ void sim_check_callback(sim_handler *handler, sim_callback callback, const ki_ob
               callback_names[callback], ki_object_key(object), ki_object_resource_version(object),
               flag ? " (initial or unseen)" : "");
     if (t.key < 0) {
-        violated(&t, "I3", "there is no such key");
+        violated(&t, "I3", "unknown key");
     }
     t.before = handler->view[t.key];
     if (handler->registration != NULL) {
@@ -300,6 +300,6 @@ void sim_check_callback(sim_handler *handler, sim_callback callback, const ki_ob
     }
     (void)ki_object_unref(t.before);
     handler->last_rv[t.key] = t.rv;
-    handler->told[t.key] = true;
+    handler->delivered[t.key] = true;
     handler->dirty = true;
 }

@@ -144,14 +144,14 @@ static bool filter(const ki_object *object, void *user)
 static void on_synced(void *user)
 {
     sim_handler *handler = user;
-    if (handler->told_synced || handler->inside || handler->removed) {
-        sim_violation(handler->owner->s, "I8", "handler %d of informer %d hears of its sync %s",
+    if (handler->on_synced_called || handler->inside || handler->removed) {
+        sim_violation(handler->owner->s, "I8", "handler %d of informer %d receives its sync %s",
                       handler->id, handler->owner->id,
-                      handler->told_synced ? "twice"
-                      : handler->inside    ? "in a callback"
-                                           : "after its end");
+                      handler->on_synced_called ? "twice"
+                      : handler->inside         ? "in a callback"
+                                                : "after its end");
     }
-    handler->told_synced = true;
+    handler->on_synced_called = true;
 }
 
 static void on_destroy(void *user)
@@ -242,7 +242,7 @@ static void draw_options(sim_handler *handler, ki_handler_options *options)
     handler->never = options->resync_ms == KI_RESYNC_NEVER || handler->owner->resync_ms == 0;
 }
 
-/* What it must have been told of before it has synced. */
+/* What it must have received before it has synced. */
 static void note_initial(sim_handler *handler)
 {
     sim_informer *informer = handler->owner;
@@ -260,7 +260,7 @@ void sim_handler_note_initial(sim_handler *handler, const ki_snapshot *snapshot)
     const ki_object *object;
     while (ki_snapshot_iter_next(&iter, &object) > 0) {
         int key = sim_key_of(ki_object_key(object));
-        /* A list that went by keys is not to be told from what came right after it. */
+        /* A list by keys cannot be distinguished from what came right after it. */
         const sim_informer *owner = handler->owner;
         bool fresh = !owner->s->byzantine && !owner->stale_start;
         bool listed =

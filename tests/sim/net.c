@@ -3,7 +3,7 @@
  * gives travels for a while, in order, and is handed to the client in pieces, inside its engine.
  *
  * A stream can break in three ways: the connection is refused, it is reset (what was on its way is
- * lost), or it goes silent and nobody is told. */
+ * lost), or it goes silent without an error. */
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,7 +26,7 @@ struct sim_call {
     char accept[256];
     ki__api_exchange *exchange;
     ki__task task;
-    uint64_t idle_ns;   /* as the request asked for; 0: no limit */
+    uint64_t idle_ns;   /* as the request specified; 0: no limit */
     uint64_t latency;   /* of each piece */
     uint64_t last_at;   /* when the last piece arrives */
     uint64_t pull_at;   /* when the server is looked at again, if nothing happens before */
@@ -49,7 +49,7 @@ struct sim_call {
     bool silent;
     bool paused;
     bool says_expired; /* a watch: its version is too old */
-    bool dead;         /* cancelled, or the client was told the end */
+    bool dead;         /* cancelled, or the client received the end */
 };
 
 static void call_unref(sim_call *call)
@@ -450,7 +450,7 @@ static sim_server *choose_server(sim_informer *owner)
 
 /* ---- the table ---- */
 
-/* No more requests than the back-off allows. Pages after the first come at once, and so does what
+/* No more requests than the backoff allows. Pages after the first come at once, and so does what
  * makes up for a version that is too old. */
 static void check_i16_rate(sim_informer *owner, const char *query)
 {

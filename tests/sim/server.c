@@ -158,7 +158,7 @@ void sim_write(sim *s)
         if (kind == 0 && sim_record_at(s, type, key, UINT64_MAX) == object) {
             sim_read_log(s);
             make_path(s, type, key, false, path);
-            status = sim_request(s, "POST", path, body); /* deleted and made anew, in one moment */
+            status = sim_request(s, "POST", path, body); /* deleted and recreated, in one moment */
             status = status == 409 ? 200 : status;       /* it has a finalizer */
         }
     } else {

@@ -104,7 +104,7 @@ typedef enum sim_fault {
     /* what makes it impossible to be right */
     SIM_SKIP,    /* events are left out */
     SIM_AHEAD,   /* bookmarks promise what has not come */
-    SIM_STALE,   /* the newest that is asked for is not the newest */
+    SIM_STALE,   /* a request for the newest gets an older one */
     SIM_RESTORE, /* servers go back to a backup */
     SIM_FAULT_MAX
 } sim_fault;
@@ -142,7 +142,7 @@ typedef enum sim_count {
     SIM_COUNT_CUTS,
     SIM_COUNT_STALLS,
     SIM_COUNT_NO_MEMORY,
-    SIM_COUNT_SET_ASIDE,
+    SIM_COUNT_SKIPPED,
     SIM_COUNT_ANOMALIES,
     SIM_COUNT_EPOCHS,
     SIM_COUNT_HANDLERS,
@@ -207,17 +207,17 @@ typedef struct sim_handler {
     bool removed;  /* remove returned */
     bool inside;   /* a callback is running */
     bool synced;   /* has_synced was true once */
-    bool told_synced;
+    bool on_synced_called;
     bool waking;
     int destroyed;
     size_t limit;
     uint64_t merged;
     uint64_t counted_merged;
-    uint64_t told_merged;        /* as it was told itself */
-    const ki_object *merged_now; /* the event that comes next stands for several of this object */
-    const ki_object *view[SIM_KEYS]; /* what it was told last; NULL: nothing, or deleted */
-    uint64_t last_rv[SIM_KEYS];      /* of what it was told last, deletions too */
-    bool told[SIM_KEYS];             /* ever */
+    uint64_t merged_received;        /* as it was delivered itself */
+    const ki_object *merged_now;     /* the next event replaces several of this object */
+    const ki_object *view[SIM_KEYS]; /* what it received last; NULL: nothing, or deleted */
+    uint64_t last_rv[SIM_KEYS];      /* of what it received last, deletions too */
+    bool delivered[SIM_KEYS];        /* ever */
     bool initial[SIM_KEYS];          /* part of what was there when it came */
     bool has_initial;                /* `initial` is filled */
     bool dirty;                      /* was called since the last check */
@@ -252,7 +252,7 @@ struct sim_informer {
     bool stopping;    /* was asked to stop */
     bool over;        /* and has */
     bool refused;     /* a request, since the last list */
-    bool expired;     /* a watch, and nothing was asked for since */
+    bool expired;     /* a watch, and no request was sent since */
     int server;       /* it is at, if sticky */
     bool no_streaming;
     bool works; /* has a work queue */
@@ -297,9 +297,9 @@ typedef struct sim_options {
     uint64_t only;    /* a bit for each that may be there; 0: all */
     bool trace;
     bool abort; /* on a violation, rather than to end the process in order */
-    /** Hears of each order of the small scope before it is run. */
+    /** Called with each order of the small scope before it is run. */
     void (*on_start)(uint64_t number);
-    /** Hears of a violation before the process ends. */
+    /** Called with a violation before the process ends. */
     void (*on_violation)(const sim *s, const char *invariant, const char *text);
 } sim_options;
 
@@ -318,7 +318,7 @@ struct sim {
     size_t event_cap;
     uint64_t order;
     uint64_t steps;
-    uint64_t steps_now; /* without the time going on */
+    uint64_t steps_now; /* without the time advancing */
 
     ki_alloc client_alloc;
     size_t live_blocks;
@@ -329,7 +329,7 @@ struct sim {
     bool faults[SIM_FAULT_MAX];
     bool byzantine;
     bool healed; /* faults are over */
-    bool ending; /* everything was told to stop */
+    bool ending; /* everything is stopping */
     uint64_t heal_at;
     uint32_t writes_left;
     uint32_t key_count;
@@ -466,7 +466,7 @@ bool sim_client_is_running(const sim_informer *informer);
 void sim_work_start(sim_informer *informer);
 void sim_work_add(sim_work *work, int key);
 void sim_work_stop(sim_work *work);
-/** What is not worked on yet of that which a handler was told; NULL if nothing. */
+/** What a handler received and no worker has processed yet; NULL if nothing. */
 const char *sim_work_check(const sim_work *work, const sim_handler *feeder);
 void sim_work_done(sim_work *work);
 
@@ -478,9 +478,9 @@ void sim_handler_remove(sim_handler *handler);
 void sim_handler_wake(sim_handler *handler);
 /** Notes what is in a snapshot as what was there when the handler came. */
 void sim_handler_note_initial(sim_handler *handler, const ki_snapshot *snapshot);
-/** Lets go of all handlers of an informer. */
+/** Releases all handlers of an informer. */
 void sim_handlers_done(sim_informer *informer);
-/** Whether the handler wants to hear of an object. */
+/** Whether the handler selects an object. */
 bool sim_handler_wants(const sim_handler *handler, const ki_object *object);
 /** A handler that still is one. */
 static inline bool sim_handler_is_active(const sim_handler *handler)
@@ -510,7 +510,7 @@ const char *sim_check_converged(sim *s, bool sleepers_too);
 void sim_begin(sim *s, const sim_options *options);
 /** Waits until everything is as it must be. */
 void sim_converge(sim *s);
-/** The end of one: everything stops and is given back. */
+/** The end of one: everything stops and is released. */
 void sim_end(sim *s);
 
 /** One whole history. Adds what it met to `counts`. */
@@ -519,7 +519,7 @@ void sim_run(const sim_options *options, uint64_t counts[SIM_COUNT_MAX]);
 /* ---- small.c ---- */
 
 /** Every order of a few things; of fewer if `quick`. Returns how many orders there were. `only` is
- *  the number of the last one to run, which is told of; or UINT64_MAX. */
+ *  the number of the last one to run, which is printed; or UINT64_MAX. */
 uint64_t sim_small(const sim_options *options, bool quick, uint64_t only);
 
 /* ---- small_queue.c ---- */

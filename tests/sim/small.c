@@ -4,7 +4,7 @@
  * things, but those in one particular order.
  *
  * An order is a row of choices. They are counted through as the digits of a number are: run, look
- * how many choices there were at each place, and go on with the next row. */
+ * how many choices there were at each place, and continue with the next row. */
 #include <stdio.h>
 #include <string.h>
 
@@ -137,7 +137,7 @@ static void handler_goes(play *p)
     }
 }
 
-static bool go_on(play *p)
+static bool step(play *p)
 {
     enum { WRITE, CLIENT, CLOSE, COME, GO } options[5];
     uint32_t count = 0;
@@ -206,7 +206,7 @@ static void run_order(const sim_options *options, const scope *what, row *choice
     };
     sim_informer_begin(&s, informer);
     play p = {.s = &s, .choices = choices, .left = *what};
-    while (go_on(&p)) {
+    while (step(&p)) {
     }
     s.healed = true;
     sim_converge(&s);

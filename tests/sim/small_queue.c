@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Every order of what can come into a delta queue (events, lists that make up for events that were
  * missed, resyncs) and of taking it out (one key, everything, or putting it back), for two objects
- * and both kinds of queue. What is applied to the store, and told of it, must in the end be what
+ * and both kinds of queue. What is applied to the store, and delivered, must in the end be what
  * the server had; see I4 and I10. */
 #include <stdio.h>
 #include <string.h>
@@ -12,11 +12,11 @@
 enum { OBJECTS = 2, STEPS_QUICK = 5, STEPS_FULL = 6 };
 
 typedef enum step {
-    CHANGE_A, /* made, or changed; the queue hears of it */
+    CHANGE_A, /* made, or changed; the queue receives it */
     CHANGE_B,
     DELETE_A,
-    MISSED_DELETE_A, /* the queue does not hear of it, until the next list */
-    MISSED_ANEW_A,   /* the same: deleted and made again */
+    MISSED_DELETE_A,   /* the queue does not receive it until the next list */
+    MISSED_RECREATE_A, /* the same: deleted and made again */
     LIST,
     RESYNC,
     POP_ONE,
@@ -26,7 +26,7 @@ typedef enum step {
 } step;
 
 static const char *const step_names[] = {
-    "change a", "change b", "delete a", "missed delete a", "missed a made anew",
+    "change a", "change b", "delete a", "missed delete a", "missed a recreated",
     "list",     "resync",   "pop one",  "pop all",         "pop again"};
 
 typedef struct bench {
@@ -38,7 +38,7 @@ typedef struct bench {
     ki_store *store;
     ki__applier applier;
     ki_object *server[OBJECTS];
-    const ki_object *told[OBJECTS];
+    const ki_object *seen[OBJECTS];
     uint64_t rv;
     uint32_t uid;
     bool missed; /* the queue does not know of something */
@@ -68,10 +68,10 @@ static void check(const bench *b, bool good, const char *why)
 
 /* ---- the server ---- */
 
-static void make(bench *b, int i, bool anew)
+static void make(bench *b, int i, bool recreate)
 {
     char text[160];
-    b->uid += anew;
+    b->uid += recreate;
     int len =
         snprintf(text, sizeof(text),
                  "{\"metadata\":{\"name\":\"%c\",\"uid\":\"u%u\",\"resourceVersion\":\"%llu\"}}",
@@ -84,7 +84,7 @@ static void change(bench *b, int i)
 {
     bool there = b->server[i] != NULL;
     make(b, i, !there);
-    if (!b->missed) { /* a watch that misses something has broken: a list comes before it goes on */
+    if (!b->missed) { /* a watch that misses something has broken: a list comes before it resumes */
         int r = there ? ki_queue_update(b->queue, b->server[i], NULL)
                       : ki_queue_add(b->queue, b->server[i], NULL);
         check(b, r == 0, "the queue takes nothing");
@@ -126,7 +126,7 @@ static void list(bench *b)
 static void hear(bench *b, const ki__note *note)
 {
     int i = ki_object_name(note->object)[0] - 'a';
-    const ki_object *before = b->told[i];
+    const ki_object *before = b->seen[i];
     bool same_uid =
         before != NULL && strcmp(ki_object_uid(before), ki_object_uid(note->object)) == 0;
     switch (note->type) {
@@ -135,7 +135,7 @@ static void hear(bench *b, const ki__note *note)
         break;
     case KI__NOTE_UPDATE:
         check(b, before != NULL && note->old != NULL && sim_rv(note->old) == sim_rv(before),
-              "the old object is not the one that was told last");
+              "the old object is not the one that was delivered last");
         check(b, same_uid, "a change is to another object");
         check(b, sim_rv(note->object) >= sim_rv(before), "a change goes back");
         break;
@@ -145,10 +145,10 @@ static void hear(bench *b, const ki__note *note)
         break;
     case KI__NOTE_SYNC:
         check(b, before != NULL && sim_rv(note->object) == sim_rv(before),
-              "a resync tells of something else");
+              "a resync delivers something else");
         return;
     }
-    b->told[i] = note->type == KI__NOTE_DELETE ? NULL : ki_object_ref(note->object);
+    b->seen[i] = note->type == KI__NOTE_DELETE ? NULL : ki_object_ref(note->object);
     (void)ki_object_unref(before);
 }
 
@@ -192,7 +192,7 @@ static void take_step(bench *b, step what)
     case MISSED_DELETE_A:
         delete_a(b, what == MISSED_DELETE_A);
         break;
-    case MISSED_ANEW_A:
+    case MISSED_RECREATE_A:
         delete_a(b, true);
         b->missed = true;
         make(b, 0, true);
@@ -223,9 +223,9 @@ static void compare(const bench *b)
         check(b, (has == NULL) == (must == NULL) && (has == NULL || sim_rv(has) == sim_rv(must)),
               "the store is not as the server");
         check(b,
-              (has == NULL) == (b->told[i] == NULL) &&
-                  (has == NULL || sim_rv(has) == sim_rv(b->told[i])),
-              "what was told is not what the store has");
+              (has == NULL) == (b->seen[i] == NULL) &&
+                  (has == NULL || sim_rv(has) == sim_rv(b->seen[i])),
+              "what was delivered is not what the store has");
     }
     check(b, sim_rv_text(ki_snapshot_resource_version(snapshot)) <= b->rv,
           "the store is ahead of the server");
@@ -255,7 +255,7 @@ static void run_steps(const sim_options *options, const step *steps, size_t coun
     b.store = ki_store_unref(b.store);
     for (int i = 0; i < OBJECTS; i++) {
         (void)ki_object_unref(b.server[i]);
-        (void)ki_object_unref(b.told[i]);
+        (void)ki_object_unref(b.seen[i]);
     }
 }
 

@@ -109,7 +109,7 @@ static void on_poll(sim *s, void *arg, uint64_t tag)
 {
     sim_work *work = arg;
     if (tag != 0 && tag != work->poll_at) {
-        return; /* set anew since */
+        return; /* set again since */
     }
     work->polling = work->polling && tag != 0;
     int r = 1;
@@ -159,7 +159,7 @@ void sim_work_start(sim_informer *informer)
         sim_violation(s, "setup", "no work queue: %s", ki_error_name(r));
     }
     if (r == 0) {
-        poll_soon(work); /* so that it knows of somebody to wake */
+        poll_soon(work); /* so that it has a waiter to wake */
     }
 }
 
@@ -181,13 +181,13 @@ const char *sim_work_check(const sim_work *work, const sim_handler *feeder)
         if (work->promise[key] != 0) {
             return "I14: a key that was put back does not come";
         }
-        /* Of what came and went while the handler was behind, it is not told; a worker that looked
+        /* What came and went while the handler was behind is not delivered; a worker that looked
          * into the store in between has seen it nevertheless. */
         bool unknown = view == NULL && feeder->merged != 0;
         /* A later version that was stored without an event; no kept field has changed. */
         bool later =
             view != NULL && sim_suppresses(feeder->owner) && work->seen[key] > sim_rv(view);
-        if (feeder->told[key] && !unknown && !later &&
+        if (feeder->delivered[key] && !unknown && !later &&
             work->seen[key] != (view != NULL ? sim_rv(view) : 0)) {
             return "I14: a key was not worked on after its last change";
         }

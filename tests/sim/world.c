@@ -164,7 +164,7 @@ static void finish_step(sim *s)
     s->steps++;
     s->counts[SIM_COUNT_STEPS]++;
     if (++s->steps_now > STUCK_STEPS) {
-        sim_violation(s, "I16", "the time does not go on: something is done again and again");
+        sim_violation(s, "I16", "the time does not advance: something is repeated forever");
     }
     sim_check_step(s);
 }

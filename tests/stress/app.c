@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* A program that uses the library in one of the ways that there are: the loop on a thread of the
  * client, of its own, of the program, or dispatched piece by piece. Any thread makes any call on
- * it, and the last one that lets go of it ends it. */
+ * it, and the last one that releases it ends it. */
 #include <errno.h>
 #include <poll.h>
 #include <stdio.h>
@@ -343,7 +343,7 @@ static void read_snapshot(app *a, unsigned int resource, dice *d)
         violation("I9: a snapshot of %zu objects has %zu, and %zu by namespace",
                   ki_snapshot_count(snapshot), count, by_namespace);
     }
-    if (roll(d, 4) == 0) { /* another thread lets go of it, after the store perhaps */
+    if (roll(d, 4) == 0) { /* another thread releases it, after the store perhaps */
         pthread_mutex_lock(&a->world->lock);
         ki_snapshot *held = a->world->held;
         a->world->held = snapshot;
@@ -376,7 +376,7 @@ static void add_index(app *a, unsigned int resource)
     (void)ki_informer_unref(informer);
 }
 
-/* Lets go of the informer and asks for it again: a new one, unless somebody else uses it. Handlers
+/* Releases the informer and gets it again: a new one, unless another thread uses it. Handlers
  * of the old one receive nothing more. */
 static void restart_informer(app *a, unsigned int resource)
 {

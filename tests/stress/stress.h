@@ -72,7 +72,7 @@ void probe_unref(probe *p);
 void probe_remove(probe *p, dice *d);
 /* Makes the handler remove itself inside its next callback. */
 void probe_remove_inside(probe *p);
-/* Dispatches for a handler with KI_DELIVERY_CALLER, as its wake callback asked for. */
+/* Dispatches for a handler with KI_DELIVERY_CALLER, as its wake callback requested. */
 void probe_dispatch(probe *p, dice *d);
 bool probe_is_removed(probe *p);
 /* Whether what it received adds up to what the server has. Says where it differs if `explain`. */

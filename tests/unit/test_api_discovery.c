@@ -68,7 +68,7 @@ static void the_form_of_old_tells_groups_and_resources(void **state)
     test_api_done(&api);
 }
 
-static void the_aggregated_form_tells_all_at_once(void **state)
+static void the_aggregated_form_has_all_at_once(void **state)
 {
     (void)state;
     test_api api;
@@ -91,7 +91,7 @@ static void the_aggregated_form_tells_all_at_once(void **state)
     test_api_done(&api);
 }
 
-static void health_and_version_are_told(void **state)
+static void health_and_version_are_served(void **state)
 {
     (void)state;
     static const char *const paths[] = {"/healthz", "/livez", "/readyz", "/livez/ping",
@@ -200,8 +200,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(versions_are_ordered_by_what_is_preferred),
         cmocka_unit_test(the_form_of_old_tells_groups_and_resources),
-        cmocka_unit_test(the_aggregated_form_tells_all_at_once),
-        cmocka_unit_test(health_and_version_are_told),
+        cmocka_unit_test(the_aggregated_form_has_all_at_once),
+        cmocka_unit_test(health_and_version_are_served),
         cmocka_unit_test(other_paths_and_methods_are_refused),
         cmocka_unit_test(openapi_is_whole),
         cmocka_unit_test(memory_may_run_out),

@@ -210,7 +210,7 @@ static void a_token_is_bound_to_its_scope(void **state)
     test_api_done(&api);
 }
 
-static void an_expired_token_says_how_to_go_on(void **state)
+static void an_expired_token_says_how_to_continue(void **state)
 {
     (void)state;
     test_api api;
@@ -235,7 +235,7 @@ static void an_expired_token_says_how_to_go_on(void **state)
     test_api_done(&api);
 }
 
-static void a_server_may_know_no_way_to_go_on(void **state)
+static void a_server_may_have_no_way_to_continue(void **state)
 {
     (void)state;
     test_api api;
@@ -453,8 +453,8 @@ static void every_allocation_may_fail(void **state)
     test_alloc_sweep(some_lists, NULL);
 }
 
-/* A pull that failed for want of memory goes on where it was. */
-static void a_failed_pull_goes_on(void **state)
+/* A pull that failed because memory ran out resumes where it was. */
+static void a_failed_pull_resumes(void **state)
 {
     (void)state;
     for (uint64_t n = 1; n < 30; n++) {
@@ -495,8 +495,8 @@ int main(void)
         cmocka_unit_test(a_version_that_does_not_come_is_too_large),
         cmocka_unit_test(pages_are_of_one_version),
         cmocka_unit_test(a_token_is_bound_to_its_scope),
-        cmocka_unit_test(an_expired_token_says_how_to_go_on),
-        cmocka_unit_test(a_server_may_know_no_way_to_go_on),
+        cmocka_unit_test(an_expired_token_says_how_to_continue),
+        cmocka_unit_test(a_server_may_have_no_way_to_continue),
         cmocka_unit_test(any_version_ignores_the_limit_unless_there_is_no_cache),
         cmocka_unit_test(the_order_is_by_bytes_of_the_key),
         cmocka_unit_test(selectors_choose_items),
@@ -505,7 +505,7 @@ int main(void)
         cmocka_unit_test(a_list_does_not_change_while_it_is_pulled),
         cmocka_unit_test(accept_chooses_or_refuses),
         cmocka_unit_test(every_allocation_may_fail),
-        cmocka_unit_test(a_failed_pull_goes_on),
+        cmocka_unit_test(a_failed_pull_resumes),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

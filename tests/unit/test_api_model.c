@@ -171,7 +171,7 @@ static void count_calls(void *user)
     ++*(int *)user;
 }
 
-static void whoever_waits_is_told_of_changes(void **state)
+static void waiters_are_notified_of_changes(void **state)
 {
     (void)state;
     test_api api;
@@ -357,7 +357,7 @@ static void random_histories_read_as_they_were_written(void **state)
             check_list(&api, &t, rv, (int)(rv % 3));
             check_watch(&api, &t, rv, (int)(rv % 3));
         }
-        /* What is left after compaction reads the same; what is gone is told to be. */
+        /* What is left after compaction reads the same; reading what is gone is an error. */
         uint64_t compacted = 2 + test_random(&random) % (t.head - 2);
         ki__api_model_compact(api.model, compacted);
         for (uint64_t rv = compacted; rv <= t.head; rv++) {
@@ -497,7 +497,7 @@ int main(void)
         cmocka_unit_test(several_servers_see_one_log),
         cmocka_unit_test(a_restore_goes_back_and_ends_watches),
         cmocka_unit_test(a_restore_needs_a_version_that_is_kept),
-        cmocka_unit_test(whoever_waits_is_told_of_changes),
+        cmocka_unit_test(waiters_are_notified_of_changes),
         cmocka_unit_test(a_model_needs_a_clock_and_randomness),
         cmocka_unit_test(random_histories_read_as_they_were_written),
         cmocka_unit_test(a_watch_of_a_server_that_lags_misses_nothing),

@@ -114,7 +114,7 @@ static void more_kinds_have_the_columns_of_a_real_server(void **state)
               "{'metadata':{'name':'w'}}", "w|0|5s");
 }
 
-static void rows_have_as_much_of_the_object_as_is_asked_for(void **state)
+static void rows_have_as_much_of_the_object_as_requested(void **state)
 {
     (void)state;
     test_api api;
@@ -135,7 +135,7 @@ static void rows_have_as_much_of_the_object_as_is_asked_for(void **state)
     test_api_done(&api);
 }
 
-static void a_watch_of_tables_tells_its_columns_once(void **state)
+static void a_watch_of_tables_sends_its_columns_once(void **state)
 {
     (void)state;
     test_api api;
@@ -292,8 +292,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(kinds_have_the_columns_of_a_real_server),
         cmocka_unit_test(more_kinds_have_the_columns_of_a_real_server),
-        cmocka_unit_test(rows_have_as_much_of_the_object_as_is_asked_for),
-        cmocka_unit_test(a_watch_of_tables_tells_its_columns_once),
+        cmocka_unit_test(rows_have_as_much_of_the_object_as_requested),
+        cmocka_unit_test(a_watch_of_tables_sends_its_columns_once),
         cmocka_unit_test(metadata_alone_is_served),
         cmocka_unit_test(custom_columns_come_from_the_definition),
         cmocka_unit_test(workloads_are_scaled),

@@ -267,7 +267,7 @@ static void a_server_may_send_no_bookmarks(void **state)
 
 /* ---- streaming lists ---- */
 
-static void a_streaming_list_tells_its_end(void **state)
+static void a_streaming_list_marks_its_end(void **state)
 {
     (void)state;
     test_api api;
@@ -290,8 +290,8 @@ static void a_streaming_list_tells_its_end(void **state)
     test_api_done(&api);
 }
 
-/* A consistent streaming list of a server that lags goes on with changes, and tells its end when it
- * has got to what was newest when it began. */
+/* A consistent streaming list of a server that lags continues with changes, and marks its end
+ * when it has reached what was newest when it began. */
 static void the_end_waits_for_the_newest(void **state)
 {
     (void)state;
@@ -497,7 +497,7 @@ int main(void)
         cmocka_unit_test(bookmarks_come_by_the_clock_if_allowed),
         cmocka_unit_test(a_watch_ends_in_time_with_a_bookmark_before),
         cmocka_unit_test(a_server_may_send_no_bookmarks),
-        cmocka_unit_test(a_streaming_list_tells_its_end),
+        cmocka_unit_test(a_streaming_list_marks_its_end),
         cmocka_unit_test(the_end_waits_for_the_newest),
         cmocka_unit_test(a_streaming_list_of_a_version_to_come_waits_and_fails_inside),
         cmocka_unit_test(servers_without_streaming_lists_refuse_or_ignore_them),

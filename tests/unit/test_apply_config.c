@@ -386,7 +386,7 @@ static void elements_have_an_order(void **state)
     }
 }
 
-static void elements_must_be_told_apart(void **state)
+static void elements_must_be_distinguishable(void **state)
 {
     (void)state;
     static const char *const bad[] = {
@@ -408,7 +408,7 @@ static void elements_must_be_told_apart(void **state)
     }
 }
 
-/* What is there may have elements that cannot be told apart: they stay. */
+/* Existing elements may be indistinguishable: they stay. */
 static void live_elements_may_be_odd(void **state)
 {
     (void)state;
@@ -547,7 +547,7 @@ int main(void)
         cmocka_unit_test(sets_are_merged_by_value),
         cmocka_unit_test(atomic_values_are_taken_as_a_whole),
         cmocka_unit_test(elements_have_an_order),
-        cmocka_unit_test(elements_must_be_told_apart),
+        cmocka_unit_test(elements_must_be_distinguishable),
         cmocka_unit_test(live_elements_may_be_odd),
         cmocka_unit_test(null_takes_away),
         cmocka_unit_test(custom_kinds_tell_by_their_schema),

@@ -175,13 +175,13 @@ static void a_deletion_has_the_old_and_the_final_state(void **state)
     end(&b);
 }
 
-static void a_deletion_of_the_unknown_is_told_to_nobody(void **state)
+static void a_deletion_of_an_unknown_object_is_not_delivered(void **state)
 {
     (void)state;
     struct bench b;
     begin(&b, false);
     check(&b, "-a@1 -b?", "");
-    check_store(&b, "", "1"); /* but time goes on */
+    check_store(&b, "", "1"); /* but the version advances */
     end(&b);
 }
 
@@ -195,7 +195,7 @@ static void a_deletion_by_key_has_what_the_store_had(void **state)
     end(&b);
 }
 
-static void a_name_made_anew_is_a_deletion_and_an_addition(void **state)
+static void a_recreated_name_is_a_deletion_and_an_addition(void **state)
 {
     (void)state;
     struct bench b;
@@ -229,7 +229,7 @@ static void an_object_without_uid_is_no_other_object(void **state)
     end(&b);
 }
 
-static void an_update_to_the_same_version_is_told_to_nobody(void **state)
+static void an_update_to_the_same_version_is_not_delivered(void **state)
 {
     (void)state;
     struct bench b;
@@ -243,8 +243,8 @@ static void an_update_to_the_same_version_is_told_to_nobody(void **state)
     end(&b);
 }
 
-/* A server that was set back counts its versions anew: 7 then means something else. */
-static void an_object_that_differs_is_told_whatever_its_version_is(void **state)
+/* A server that was set back counts its versions again: 7 then means something else. */
+static void an_object_that_differs_is_delivered_whatever_its_version(void **state)
 {
     (void)state;
     struct bench b;
@@ -296,7 +296,7 @@ static void an_object_without_version_is_never_the_same(void **state)
     end(&b);
 }
 
-static void a_resync_tells_of_every_object(void **state)
+static void a_resync_delivers_every_object(void **state)
 {
     (void)state;
     struct bench b;
@@ -422,9 +422,9 @@ static void versions_of_objects_in_a_list_are_not_that_of_the_store(void **state
     end(&b);
 }
 
-/* Objects that the store does not take */
+/* Objects that the store rejects */
 
-static void a_refused_object_is_set_aside_and_the_rest_goes_on(void **state)
+static void a_rejected_object_is_skipped_and_the_rest_applied(void **state)
 {
     (void)state;
     struct bench b;
@@ -472,7 +472,7 @@ static void a_refused_update_leaves_the_old_object(void **state)
     end(&b);
 }
 
-static void a_full_store_sets_aside(void **state)
+static void a_full_store_skips_objects(void **state)
 {
     (void)state;
     struct bench b;
@@ -608,16 +608,16 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_is_not_there_is_added_what_is_there_updated),
         cmocka_unit_test(a_deletion_has_the_old_and_the_final_state),
-        cmocka_unit_test(a_deletion_of_the_unknown_is_told_to_nobody),
+        cmocka_unit_test(a_deletion_of_an_unknown_object_is_not_delivered),
         cmocka_unit_test(a_deletion_by_key_has_what_the_store_had),
-        cmocka_unit_test(a_name_made_anew_is_a_deletion_and_an_addition),
+        cmocka_unit_test(a_recreated_name_is_a_deletion_and_an_addition),
         cmocka_unit_test(a_deletion_of_another_object_ends_the_one_that_is_known),
         cmocka_unit_test(an_object_without_uid_is_no_other_object),
-        cmocka_unit_test(an_update_to_the_same_version_is_told_to_nobody),
-        cmocka_unit_test(an_object_that_differs_is_told_whatever_its_version_is),
+        cmocka_unit_test(an_update_to_the_same_version_is_not_delivered),
+        cmocka_unit_test(an_object_that_differs_is_delivered_whatever_its_version),
         cmocka_unit_test(the_version_of_the_store_is_that_of_the_newest_change),
         cmocka_unit_test(an_object_without_version_is_never_the_same),
-        cmocka_unit_test(a_resync_tells_of_every_object),
+        cmocka_unit_test(a_resync_delivers_every_object),
         cmocka_unit_test(a_resync_of_one_object_has_what_the_store_has),
         cmocka_unit_test(a_bookmark_is_a_version_of_the_store),
         cmocka_unit_test(a_list_deletes_first_and_then_goes_in_its_order),
@@ -628,9 +628,9 @@ int main(void)
         cmocka_unit_test(a_full_store_takes_a_list_of_others),
         cmocka_unit_test(versions_of_objects_in_a_list_are_not_that_of_the_store),
         cmocka_unit_test(what_is_tried_again_counts_and_is_reported_once),
-        cmocka_unit_test(a_refused_object_is_set_aside_and_the_rest_goes_on),
+        cmocka_unit_test(a_rejected_object_is_skipped_and_the_rest_applied),
         cmocka_unit_test(a_refused_update_leaves_the_old_object),
-        cmocka_unit_test(a_full_store_sets_aside),
+        cmocka_unit_test(a_full_store_skips_objects),
         cmocka_unit_test(a_busy_store_loses_nothing),
         cmocka_unit_test(an_index_function_without_memory_loses_nothing),
         cmocka_unit_test(a_store_that_transforms_is_refused),

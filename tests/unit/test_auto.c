@@ -25,7 +25,7 @@
 #include "support/test.h"
 #include "support/world.h"
 
-static void NULL_is_fine_for_every_type(void **state)
+static void NULL_is_valid_for_every_type(void **state)
 {
     (void)state;
 #define NONE(type)                          \
@@ -232,7 +232,7 @@ static void a_client_is_closed(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(NULL_is_fine_for_every_type),
+        cmocka_unit_test(NULL_is_valid_for_every_type),
         cmocka_unit_test(what_is_read_is_released),
         cmocka_unit_test(what_is_parsed_is_released),
         cmocka_unit_test(what_is_written_is_released),

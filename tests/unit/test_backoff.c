@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Back-off: how long each wait is, and when they get short again. */
+/* Backoff: how long each wait is, and when they get short again. */
 #include "base/backoff.h"
 #include "support/test.h"
 #include "support/world.h"
@@ -59,7 +59,7 @@ static void jitter_reaches_from_once_to_twice_the_step(void **state)
     end(&f);
 }
 
-static void two_minutes_without_a_wait_begin_anew(void **state)
+static void two_minutes_without_a_wait_reset(void **state)
 {
     (void)state;
     fixture f;
@@ -73,8 +73,8 @@ static void two_minutes_without_a_wait_begin_anew(void **state)
     end(&f);
 }
 
-/* client-go since 0.36 would begin anew here. */
-static void failing_all_the_time_never_begins_anew(void **state)
+/* client-go since 0.36 would start over here. */
+static void failing_all_the_time_never_resets(void **state)
 {
     (void)state;
     fixture f;
@@ -109,7 +109,7 @@ static void times_can_be_chosen(void **state)
     end(&f);
 }
 
-static void after_a_reset_the_waits_begin_anew(void **state)
+static void after_a_reset_the_waits_start_over(void **state)
 {
     (void)state;
     fixture f;
@@ -148,10 +148,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(waits_double_from_800_ms_to_30_s),
         cmocka_unit_test(jitter_reaches_from_once_to_twice_the_step),
-        cmocka_unit_test(two_minutes_without_a_wait_begin_anew),
-        cmocka_unit_test(failing_all_the_time_never_begins_anew),
+        cmocka_unit_test(two_minutes_without_a_wait_reset),
+        cmocka_unit_test(failing_all_the_time_never_resets),
         cmocka_unit_test(times_can_be_chosen),
-        cmocka_unit_test(after_a_reset_the_waits_begin_anew),
+        cmocka_unit_test(after_a_reset_the_waits_start_over),
         cmocka_unit_test(a_server_that_asks_for_a_time_gets_it_and_up_to_a_quarter),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -167,7 +167,7 @@ static void reserved_room_counts_once_committed(void **state)
     assert_int_equal(ki_buf_reserve(&buf, 198, &room), 0);
     assert_ptr_equal(room, buf.data + 2);
     check(&buf, "ab", 2);
-    memset(room, 'z', 198); /* over the NUL and all that was asked for */
+    memset(room, 'z', 198); /* over the NUL and all that was requested */
     ki_buf_commit(&buf, 0);
     check(&buf, "ab", 2);
     memset(room, 'z', 198);

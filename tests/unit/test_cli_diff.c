@@ -6,18 +6,18 @@
 #include "cli/text.h"
 #include "support/test.h"
 
-static ki_buf told;
+static ki_buf reported;
 static bool whole;
 
 static void tell(const ki_diff_change *change, void *user)
 {
     (void)user;
-    cli_put(&told, told.len != 0 ? "; " : "");
-    cli_put(&told, change->path);
-    cli_put_char(&told, ':');
-    cli_put_value_json(&told, &change->before);
-    cli_put(&told, "->");
-    cli_put_value_json(&told, &change->after);
+    cli_put(&reported, reported.len != 0 ? "; " : "");
+    cli_put(&reported, change->path);
+    cli_put_char(&reported, ':');
+    cli_put_value_json(&reported, &change->before);
+    cli_put(&reported, "->");
+    cli_put_value_json(&reported, &change->after);
 }
 
 static ki_object *object_of(const char *json)
@@ -38,28 +38,28 @@ static const char *diff(const char *before, const char *after)
 {
     ki_object *a = object_of(before);
     ki_object *b = object_of(after);
-    ki_buf_clear(&told);
+    ki_buf_clear(&reported);
     whole = cli_diff(a, b, tell, NULL);
     (void)ki_object_unref(a);
     (void)ki_object_unref(b);
-    return ki_buf_text(&told);
+    return ki_buf_text(&reported);
 }
 
 static int setup(void **state)
 {
     (void)state;
-    cli_text_init(&told);
+    cli_text_init(&reported);
     return 0;
 }
 
 static int teardown(void **state)
 {
     (void)state;
-    ki_buf_done(&told);
+    ki_buf_done(&reported);
     return 0;
 }
 
-static void what_is_equal_is_not_told(void **state)
+static void equal_fields_are_not_reported(void **state)
 {
     (void)state;
     assert_string_equal(
@@ -79,7 +79,7 @@ static void changes_come_with_their_path(void **state)
                         "a:true->false; b:null->0");
 }
 
-static void what_is_new_or_gone_is_told_once(void **state)
+static void new_and_removed_fields_are_reported_once(void **state)
 {
     (void)state;
     assert_string_equal(diff("{'a':1,'b':2,'c':3}", "{'a':1,'c':3}"), "b:2->null");
@@ -149,7 +149,7 @@ static void add_nested(ki_buf *json, size_t depth, const char *inside)
     }
 }
 
-static void what_is_too_deep_is_told_as_a_whole(void **state)
+static void too_deep_values_are_reported_as_a_whole(void **state)
 {
     (void)state;
     ki_buf json[2];
@@ -188,15 +188,15 @@ static void too_many_differences_are_given_up(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        TEST(what_is_equal_is_not_told),
+        TEST(equal_fields_are_not_reported),
         TEST(changes_come_with_their_path),
-        TEST(what_is_new_or_gone_is_told_once),
+        TEST(new_and_removed_fields_are_reported_once),
         TEST(the_order_of_members_does_not_matter),
         TEST(names_that_are_no_words_stand_in_quotes),
         TEST(elements_belong_together_by_name),
         TEST(elements_without_names_are_counted),
         TEST(what_changes_each_time_is_left_out),
-        TEST(what_is_too_deep_is_told_as_a_whole),
+        TEST(too_deep_values_are_reported_as_a_whole),
         TEST(too_many_differences_are_given_up),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -6,7 +6,7 @@
 static cli_target target;
 static ki_health now;
 
-/* A watch that goes on, after the first list. */
+/* A watch that continues after the first list. */
 static int setup(void **state)
 {
     (void)state;

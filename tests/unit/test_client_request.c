@@ -331,7 +331,7 @@ static void a_failure_has_its_status_and_no_more_than_is_good(void **state)
     /* A deletion may have nothing to say. */
     assert_int_equal(read_answer(NULL, &q, 200, "", ki_str_from(""), 1, &r), 0);
     ki_response_done(&r.answer);
-    ki_response_done(&r.answer); /* twice is fine */
+    ki_response_done(&r.answer); /* twice is allowed */
 }
 
 static void an_answer_that_never_began(void **state)

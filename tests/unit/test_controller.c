@@ -180,7 +180,7 @@ static void after_its_last_retry_a_key_is_given_up(void **state)
     assert_int_equal(w.given_up, 1);
     assert_int_equal(w.failures, 3);
     assert_int_equal(ki_controller_work_one(w.controller), 0);
-    (void)wq_add(w.queue, "a"); /* begins anew */
+    (void)wq_add(w.queue, "a"); /* starts over */
     assert_int_equal(ki_controller_work_one(w.controller), 1);
     assert_int_equal(w.failures, 1);
     close_world(&w);
@@ -271,7 +271,7 @@ static int team_reconcile(const char *key, uint64_t *retry_after_ms, ki_error *e
     size_t number = (size_t)(key[0] - '0') * 10 + (size_t)(key[1] - '0');
     assert_false(atomic_exchange(&t->busy[number], true));
     int tries = atomic_fetch_add(&t->tries[number], 1) + 1;
-    *retry_after_ms = tries == FAILURES ? 1 : 0; /* the last retry is one that was asked for */
+    *retry_after_ms = tries == FAILURES ? 1 : 0; /* the last retry is a requested one */
     if (tries == FAILURES + 1 && atomic_fetch_sub(&t->left, 1) == 1) {
         ki_workqueue_shut_down(t->queue); /* from inside */
     }

@@ -132,7 +132,7 @@ static void deleting_a_definition_ends_everything(void **state)
     test_api_done(&api);
 }
 
-/* Types that were removed and left nothing behind make room for others. */
+/* Types that were removed and left nothing behind free their place for others. */
 static void definitions_may_come_and_go(void **state)
 {
     (void)state;

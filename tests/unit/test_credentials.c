@@ -176,8 +176,8 @@ static void what_everybody_may_write_is_not_run(void **state)
     credentialing_end(&c);
 }
 
-/* Whoever may write a folder further up may put another one in the place of what is in it, unless
- * it is sticky; a link on the way may be replaced where it lies. */
+/* A user who may write a folder further up may replace its contents, unless it is
+ * sticky; a link on the way may be replaced where it lies. */
 static void the_way_to_it_must_be_safe_too(void **state)
 {
     (void)state;
@@ -381,7 +381,7 @@ static int sweep(const ki_alloc *alloc, void *user)
     return r;
 }
 
-static void lack_of_memory_is_told(void **state)
+static void out_of_memory_is_reported(void **state)
 {
     (void)state;
     static const char *const users[] = {
@@ -414,7 +414,7 @@ int main(void)
         cmocka_unit_test(arguments_and_variables_are_taken_over),
         cmocka_unit_test(data_that_cannot_be_used_is_refused),
         cmocka_unit_test(what_is_there_is_handed_on),
-        cmocka_unit_test(lack_of_memory_is_told),
+        cmocka_unit_test(out_of_memory_is_reported),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -116,7 +116,7 @@ static void pop_any_gives_every_element_once(void **state)
     ki__deadlines_done(&d);
 }
 
-static void memory_is_given_back_and_room_is_kept(void **state)
+static void memory_is_released_and_capacity_is_kept(void **state)
 {
     (void)state;
     test_alloc alloc;
@@ -147,7 +147,7 @@ int main(void)
         cmocka_unit_test(the_earliest_comes_first_whatever_was_put_and_changed),
         cmocka_unit_test(an_empty_heap_has_nothing),
         cmocka_unit_test(pop_any_gives_every_element_once),
-        cmocka_unit_test(memory_is_given_back_and_room_is_kept),
+        cmocka_unit_test(memory_is_released_and_capacity_is_kept),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -225,7 +225,7 @@ static void a_batch_ends_where_the_first_list_ends(void **state)
     end(&p);
 }
 
-static void a_batch_has_no_more_deltas_than_keys_asked_for(void **state)
+static void a_batch_has_no_more_deltas_than_keys_requested(void **state)
 {
     (void)state;
     struct pair p = new_pair("");
@@ -469,7 +469,7 @@ int main(void)
         cmocka_unit_test(synced_once_all_keys_of_the_first_list_are_processed),
         cmocka_unit_test(an_empty_first_list_is_synced_at_once),
         cmocka_unit_test(a_batch_ends_where_the_first_list_ends),
-        cmocka_unit_test(a_batch_has_no_more_deltas_than_keys_asked_for),
+        cmocka_unit_test(a_batch_has_no_more_deltas_than_keys_requested),
         cmocka_unit_test(a_list_deletes_what_is_in_flight_and_not_in_it),
         cmocka_unit_test(a_list_does_not_delete_twice_what_is_in_flight),
         cmocka_unit_test(a_resync_does_not_bring_back_what_is_in_flight),

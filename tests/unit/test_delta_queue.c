@@ -277,7 +277,7 @@ static void a_deletion_is_not_lost_to_a_failing_transform(void **state)
     ki_queue_unref(queue);
 }
 
-static void what_cannot_be_transformed_is_left_out_of_a_list_as_unread(void **state)
+static void untransformable_objects_are_left_out_of_a_list_as_unread(void **state)
 {
     (void)state;
     struct transformer t = {.fail = KI_ERR_TYPE};
@@ -505,7 +505,7 @@ int main(void)
         cmocka_unit_test(resyncs_and_unseen_deletions_are_not_transformed),
         cmocka_unit_test(a_failing_transform_refuses_additions_and_updates),
         cmocka_unit_test(a_deletion_is_not_lost_to_a_failing_transform),
-        cmocka_unit_test(what_cannot_be_transformed_is_left_out_of_a_list_as_unread),
+        cmocka_unit_test(untransformable_objects_are_left_out_of_a_list_as_unread),
         cmocka_unit_test(an_error_that_may_pass_fails_the_whole_list),
         cmocka_unit_test(too_many_deltas_are_refused),
         cmocka_unit_test(long_texts_are_refused),

@@ -317,7 +317,7 @@ static const struct {
     {"", "resource name: empty"},
 };
 
-static void what_is_not_found_is_told_with_what_is_near(void **state)
+static void unknown_names_are_reported_with_similar_ones(void **state)
 {
     (void)state;
     const ki_discovery *discovery = aggregated();
@@ -333,7 +333,7 @@ static void what_is_not_found_is_told_with_what_is_near(void **state)
     ki_discovery_unref(discovery);
 }
 
-static void names_of_any_length_are_fine(void **state)
+static void names_of_any_length_are_valid(void **state)
 {
     (void)state;
     const ki_discovery *discovery = aggregated();
@@ -427,8 +427,8 @@ int main(void)
         cmocka_unit_test(built_in_resources_are_the_constants),
         cmocka_unit_test(verbs_are_bits),
         cmocka_unit_test(a_kind_is_found_by_its_api_version_and_spelling),
-        cmocka_unit_test(what_is_not_found_is_told_with_what_is_near),
-        cmocka_unit_test(names_of_any_length_are_fine),
+        cmocka_unit_test(unknown_names_are_reported_with_similar_ones),
+        cmocka_unit_test(names_of_any_length_are_valid),
         cmocka_unit_test(threads_share_it_and_resources_outlive_it),
         cmocka_unit_test(no_memory_at_any_place_is_an_error),
     };

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Asking a server for what it has, and keeping it: against an asker that answers when the test says
- * so, on a clock that goes on when the test says so. */
+ * so, on a clock that advances when the test says so. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -15,7 +15,7 @@ enum { QUESTIONS_MAX = 256, WAITERS_MAX = 64 };
 
 typedef struct question {
     char path[128];
-    bool aggregated; /* was asked for */
+    bool aggregated; /* was requested */
     bool at_once;
     bool open;
     ki_call_done done;
@@ -140,7 +140,7 @@ static question *open_question(fixture *f, const char *path)
             return &f->questions[i];
         }
     }
-    fail_msg("nobody asked for %s", path);
+    fail_msg("%s was not requested", path);
     return NULL;
 }
 
@@ -205,7 +205,7 @@ static void answer_all(fixture *f)
     }
 }
 
-/* ---- who asks ---- */
+/* ---- callers ---- */
 
 typedef struct hearer {
     fixture *f;
@@ -217,7 +217,7 @@ typedef struct hearer {
 
 static int ask(hearer *h, uint64_t max_age_ns);
 
-static void on_told(const ki_discovery *discovery, const ki_error *error, void *user)
+static void on_answer(const ki_discovery *discovery, const ki_error *error, void *user)
 {
     hearer *h = user;
     assert_true((discovery == NULL) == (error != NULL));
@@ -235,7 +235,7 @@ static int ask(hearer *h, uint64_t max_age_ns)
 {
     uint64_t now = ki__engine_now(h->f->engine);
     return ki__discovery_cache_request(&h->f->cache, now > max_age_ns ? now - max_age_ns : 0, true,
-                                       on_told, h);
+                                       on_answer, h);
 }
 
 static void ask_now(hearer *h, fixture *f)
@@ -277,7 +277,7 @@ static void aggregated_discovery_takes_two_requests(void **state)
     end(&f);
 }
 
-static void legacy_group_versions_are_asked_for_eight_at_a_time(void **state)
+static void legacy_group_versions_are_requested_eight_at_a_time(void **state)
 {
     (void)state;
     fixture f;
@@ -352,7 +352,7 @@ static void what_concerns_all_ends_the_whole(void **state)
         const char *path;
         int code;
         int http_code;
-        int told;
+        int expected;
     } failures[] = {
         {true, "/apis/batch/v1", -ECONNREFUSED, 0, -ECONNREFUSED},
         {true, "/apis/batch/v1", KI_ERR_STOPPED, 0, KI_ERR_STOPPED},
@@ -374,7 +374,7 @@ static void what_concerns_all_ends_the_whole(void **state)
         answer_all(&f);
         assert_int_equal(h.times, 1);
         assert_null(h.discovery);
-        assert_int_equal(h.error.code, failures[i].told);
+        assert_int_equal(h.error.code, failures[i].expected);
         assert_int_equal(h.error.http_code, failures[i].http_code);
         assert_true(h.error.message[0] != '\0');
         assert_null(ki__discovery_cache_known(&f.cache, 0));
@@ -412,7 +412,7 @@ static void a_server_may_have_only_one_of_the_two_lists(void **state)
     end(&f);
 }
 
-static void what_cannot_be_asked_is_told(void **state)
+static void requests_that_cannot_be_sent_are_reported(void **state)
 {
     (void)state;
     for (size_t refuse = 1; refuse <= 12; refuse++) {
@@ -432,7 +432,7 @@ static void what_cannot_be_asked_is_told(void **state)
 
 /* ---- keeping ---- */
 
-static void all_who_ask_at_once_share_one_reading(void **state)
+static void concurrent_callers_share_one_reading(void **state)
 {
     (void)state;
     fixture f;
@@ -453,7 +453,7 @@ static void all_who_ask_at_once_share_one_reading(void **state)
     end(&f);
 }
 
-static void who_asks_for_news_during_a_reading_gets_the_next(void **state)
+static void a_fresh_request_during_a_reading_gets_the_next(void **state)
 {
     (void)state;
     fixture f;
@@ -550,7 +550,7 @@ static void a_failed_reading_leaves_what_was_known(void **state)
     end(&f);
 }
 
-static void asking_again_inside_is_fine_and_does_not_hold_the_loop(void **state)
+static void asking_again_inside_is_allowed_and_does_not_hold_the_loop(void **state)
 {
     (void)state;
     fixture f;
@@ -587,7 +587,7 @@ static void who_withdraws_hears_nothing_and_the_last_one_ends_the_reading(void *
     ki__discovery_cache_withdraw(&f.cache, &two);
     assert_int_equal(f.ended, 2);
     assert_int_equal(f.refs, 0);
-    ask_now(&one, &f); /* and it begins anew */
+    ask_now(&one, &f); /* and it starts over */
     answer_all(&f);
     assert_int_equal(f.asked, 4);
     assert_int_equal(one.times, 1);
@@ -598,7 +598,7 @@ static void who_withdraws_hears_nothing_and_the_last_one_ends_the_reading(void *
     end(&f);
 }
 
-static void a_stop_ends_the_reading_and_is_told_to_all(void **state)
+static void a_stop_ends_the_reading_and_is_reported_to_all(void **state)
 {
     (void)state;
     for (int begun = 0; begun < 2; begun++) {
@@ -632,11 +632,11 @@ static void a_stop_ends_the_reading_and_is_told_to_all(void **state)
 static void withdraw_other(const ki_discovery *discovery, const ki_error *error, void *user)
 {
     hearer *h = user;
-    on_told(discovery, error, h);
+    on_answer(discovery, error, h);
     ki__discovery_cache_withdraw(&h->f->cache, h + 1);
 }
 
-static void one_who_is_told_may_have_the_next_withdrawn(void **state)
+static void a_callback_may_withdraw_the_next(void **state)
 {
     (void)state;
     fixture f;
@@ -655,7 +655,7 @@ static void one_who_is_told_may_have_the_next_withdrawn(void **state)
     end(&f);
 }
 
-static void one_who_is_told_may_have_all_others_withdrawn(void **state)
+static void a_callback_may_withdraw_all_others(void **state)
 {
     (void)state;
     fixture f;
@@ -694,7 +694,7 @@ static int use(const ki_alloc *alloc, void *user)
     return r;
 }
 
-static void no_memory_at_any_place_is_told(void **state)
+static void out_of_memory_at_any_place_is_reported(void **state)
 {
     (void)state;
     bool legacy = false;
@@ -707,22 +707,22 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(aggregated_discovery_takes_two_requests),
-        cmocka_unit_test(legacy_group_versions_are_asked_for_eight_at_a_time),
+        cmocka_unit_test(legacy_group_versions_are_requested_eight_at_a_time),
         cmocka_unit_test(one_group_version_that_fails_is_named_and_the_rest_is_there),
         cmocka_unit_test(what_concerns_all_ends_the_whole),
         cmocka_unit_test(a_server_may_have_only_one_of_the_two_lists),
-        cmocka_unit_test(what_cannot_be_asked_is_told),
-        cmocka_unit_test(all_who_ask_at_once_share_one_reading),
-        cmocka_unit_test(who_asks_for_news_during_a_reading_gets_the_next),
+        cmocka_unit_test(requests_that_cannot_be_sent_are_reported),
+        cmocka_unit_test(concurrent_callers_share_one_reading),
+        cmocka_unit_test(a_fresh_request_during_a_reading_gets_the_next),
         cmocka_unit_test(what_is_known_serves_until_it_is_too_old),
         cmocka_unit_test(its_age_counts_from_when_the_reading_began),
         cmocka_unit_test(a_failed_reading_leaves_what_was_known),
-        cmocka_unit_test(asking_again_inside_is_fine_and_does_not_hold_the_loop),
+        cmocka_unit_test(asking_again_inside_is_allowed_and_does_not_hold_the_loop),
         cmocka_unit_test(who_withdraws_hears_nothing_and_the_last_one_ends_the_reading),
-        cmocka_unit_test(a_stop_ends_the_reading_and_is_told_to_all),
-        cmocka_unit_test(one_who_is_told_may_have_the_next_withdrawn),
-        cmocka_unit_test(one_who_is_told_may_have_all_others_withdrawn),
-        cmocka_unit_test(no_memory_at_any_place_is_told),
+        cmocka_unit_test(a_stop_ends_the_reading_and_is_reported_to_all),
+        cmocka_unit_test(a_callback_may_withdraw_the_next),
+        cmocka_unit_test(a_callback_may_withdraw_all_others),
+        cmocka_unit_test(out_of_memory_at_any_place_is_reported),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Answers of servers that tell what they have: the forms, what is wrong in them, what is too much.
- */
+/* Discovery responses of servers: their forms, errors in them, and limits. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>

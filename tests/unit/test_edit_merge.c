@@ -8,7 +8,7 @@
 #include "support/objects.h"
 #include "support/test.h"
 
-/* With defaults of the server, and with a container and an entry that somebody else has added. */
+/* With defaults of the server, and with a container and an entry that another client has added. */
 #define DEPLOYMENT                                                                              \
     "{'apiVersion':'apps/v1','kind':'Deployment','metadata':{'name':'a','resourceVersion':'5'," \
     "'labels':{'mine':'1','other':'2'}},'spec':{'replicas':1,'template':{'spec':{'containers':" \

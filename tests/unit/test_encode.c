@@ -191,7 +191,7 @@ static void watches_say_the_same_in_both_encodings(void **state)
     }
 }
 
-static void content_types_tell_the_encoding(void **state)
+static void content_types_select_the_encoding(void **state)
 {
     (void)state;
     test_api api;
@@ -211,7 +211,7 @@ static void content_types_tell_the_encoding(void **state)
     test_api_done(&api);
 }
 
-/* Custom resources have no schema: JSON for whoever takes it, else 406. */
+/* Custom resources have no schema: JSON for clients that accept it, else 406. */
 static void custom_resources_are_json(void **state)
 {
     (void)state;
@@ -317,7 +317,7 @@ int main(void)
         cmocka_unit_test(lists_say_the_same_in_both_encodings),
         cmocka_unit_test(failures_say_the_same_in_both_encodings),
         cmocka_unit_test(watches_say_the_same_in_both_encodings),
-        cmocka_unit_test(content_types_tell_the_encoding),
+        cmocka_unit_test(content_types_select_the_encoding),
         cmocka_unit_test(custom_resources_are_json),
         cmocka_unit_test(bodies_may_be_protobuf),
         cmocka_unit_test(built_in_kinds_are_checked_by_their_schema),

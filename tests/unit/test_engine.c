@@ -37,13 +37,13 @@ static char trace[64];
 typedef struct named_timer {
     ki__timer timer;
     char name;
-    uint64_t again_ns; /* sets itself anew, if not 0 */
+    uint64_t again_ns; /* sets itself again, if not 0 */
 } named_timer;
 
 typedef struct named_task {
     ki__task task;
     char name;
-    ki_engine *again; /* posts itself anew, once, if not NULL */
+    ki_engine *again; /* posts itself again, once, if not NULL */
 } named_task;
 
 static void note(char name)
@@ -142,7 +142,7 @@ static void timers_fire_in_order_of_deadline_then_of_setting(void **state)
     assert_true(ki_engine_deadline(f.engine) == UINT64_MAX);
     for (size_t i = 0; i < 4; i++) {
         ki__timer_done(&t[i].timer);
-        ki__timer_done(&t[i].timer); /* twice is fine */
+        ki__timer_done(&t[i].timer); /* twice is allowed */
     }
     end(&f);
 }
@@ -312,7 +312,7 @@ static void hear(const ki_report *report, void *user)
     assert_true(len > 0 && (size_t)len < sizeof(h->text));
 }
 
-static void reports_are_limited_and_what_was_not_told_is_counted(void **state)
+static void reports_are_limited_and_suppressed_ones_are_counted(void **state)
 {
     (void)state;
     test_world world;
@@ -336,7 +336,7 @@ static void reports_are_limited_and_what_was_not_told_is_counted(void **state)
     assert_int_equal(h.suppressed, 7);
     assert_string_equal(h.text, "part||a/b");
     ki__engine_report(engine, "part", NULL, ki_str_from("a/b"), &error);
-    assert_int_equal(h.suppressed, 7); /* told once */
+    assert_int_equal(h.suppressed, 7); /* reported once */
     (void)ki_engine_unref(engine);
 }
 
@@ -502,7 +502,7 @@ int main(void)
         cmocka_unit_test(running_inside_itself_does_nothing_and_the_last_user_may_let_go),
         cmocka_unit_test(what_is_taken_back_does_not_run_but_may_be_posted_again),
         cmocka_unit_test(a_thread_knows_what_it_is_inside_of),
-        cmocka_unit_test(reports_are_limited_and_what_was_not_told_is_counted),
+        cmocka_unit_test(reports_are_limited_and_suppressed_ones_are_counted),
         cmocka_unit_test(without_a_hook_reports_are_logged),
         cmocka_unit_test(random_numbers_stay_below_their_limit_and_differ),
         cmocka_unit_test(every_allocation_may_fail),

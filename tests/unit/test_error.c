@@ -29,7 +29,7 @@ static void codes_fill_their_range_without_gaps(void **state)
     assert_true(KI_ERR_FIRST < -4095); /* out of the way of every errno */
 }
 
-static void each_code_tells_its_name(void **state)
+static void each_code_has_its_name(void **state)
 {
     (void)state;
     for (size_t i = 0; i < CODES; i++) {
@@ -338,7 +338,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(codes_fill_their_range_without_gaps),
-        cmocka_unit_test(each_code_tells_its_name),
+        cmocka_unit_test(each_code_has_its_name),
         cmocka_unit_test(no_two_codes_share_a_name_or_a_text),
         cmocka_unit_test(codes_nobody_knows_still_have_words),
         cmocka_unit_test(retriable_is_what_may_pass_by_itself),

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* ExecCredential objects: what plugins are told, and what is made of their answers. */
+/* ExecCredential objects: what plugins receive, and how their responses are read. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -175,7 +175,7 @@ static void a_chain_of_64_kib_is_read(void **state)
     ki_buf_done(&text);
 }
 
-/* ---- what is told ---- */
+/* ---- what plugins receive ---- */
 
 static const char kubeconfig[] =
     "current-context: c\n"
@@ -202,7 +202,7 @@ static ki_config *load(const char *text, const ki_alloc *alloc)
     return config;
 }
 
-static void a_plugin_is_told_of_its_cluster(void **state)
+static void a_plugin_receives_its_cluster(void **state)
 {
     (void)state;
     ki_config *config = load(kubeconfig, NULL);
@@ -257,7 +257,7 @@ static int sweep(const ki_alloc *alloc, void *user)
     return r;
 }
 
-static void lack_of_memory_is_told(void **state)
+static void out_of_memory_is_reported(void **state)
 {
     (void)state;
     ki_config *config = load(kubeconfig, NULL);
@@ -273,9 +273,9 @@ int main(void)
         cmocka_unit_test(an_answer_cut_anywhere_is_refused),
         cmocka_unit_test(deep_answers_are_refused),
         cmocka_unit_test(a_chain_of_64_kib_is_read),
-        cmocka_unit_test(a_plugin_is_told_of_its_cluster),
+        cmocka_unit_test(a_plugin_receives_its_cluster),
         cmocka_unit_test(the_limit_of_the_buffer_holds),
-        cmocka_unit_test(lack_of_memory_is_told),
+        cmocka_unit_test(out_of_memory_is_reported),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

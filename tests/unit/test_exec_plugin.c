@@ -30,7 +30,7 @@ typedef struct fixture {
     const char *environment[16];
     ki__exec_run run;
     bool ended;
-    bool done_inside; /* asked for */
+    bool done_inside; /* requested */
     int code;         /* what on_end said */
     ki_error error;
     ki_buf output;
@@ -230,7 +230,7 @@ static void the_environment_is_what_is_given_and_nothing_else(void **state)
     end(&f);
 }
 
-/* Also those that somebody else opened without care. */
+/* Not even those that another library opened without O_CLOEXEC. */
 static void no_descriptor_is_inherited(void **state)
 {
     (void)state;
@@ -295,7 +295,7 @@ static void reading_its_input_finds_the_end(void **state)
     assert_int_equal(run_text("#!/bin/sh\ncat\necho x\n", 20000 * MS, &error), 0);
 }
 
-static void bad_ends_are_told(void **state)
+static void bad_ends_are_reported(void **state)
 {
     (void)state;
     static const struct {
@@ -338,7 +338,7 @@ static void bad_ends_are_told(void **state)
     }
 }
 
-static void what_cannot_be_run_fails_at_once(void **state)
+static void an_unusable_command_fails_at_once(void **state)
 {
     (void)state;
     fixture f;
@@ -364,7 +364,7 @@ static void what_cannot_be_run_fails_at_once(void **state)
     end(&f);
 }
 
-static void a_mebibyte_is_fine(void **state)
+static void a_mebibyte_is_accepted(void **state)
 {
     (void)state;
     fixture f;
@@ -410,7 +410,7 @@ static void children_are_killed_with_it(void **state)
     pid_t child = (pid_t)strtol(line, NULL, 10);
     assert_true(child > 1);
     bool gone = false;
-    for (int i = 0; i < 200 && !gone; i++) { /* somebody else reaps it: a zombie is gone, too */
+    for (int i = 0; i < 200 && !gone; i++) { /* another process reaps it: a zombie is gone, too */
         char path[64];
         char status[4096] = "";
         snprintf(path, sizeof(path), "/proc/%d/status", (int)child);
@@ -562,7 +562,7 @@ static int sweep(const ki_alloc *alloc, void *user)
     return r;
 }
 
-static void lack_of_memory_is_told(void **state)
+static void out_of_memory_is_reported(void **state)
 {
     (void)state;
     test_alloc_sweep(sweep, NULL);
@@ -578,9 +578,9 @@ int main(void)
         cmocka_unit_test(signals_are_as_for_a_new_program),
         cmocka_unit_test(it_leads_a_process_group_of_its_own),
         cmocka_unit_test(reading_its_input_finds_the_end),
-        cmocka_unit_test(bad_ends_are_told),
-        cmocka_unit_test(what_cannot_be_run_fails_at_once),
-        cmocka_unit_test(a_mebibyte_is_fine),
+        cmocka_unit_test(bad_ends_are_reported),
+        cmocka_unit_test(an_unusable_command_fails_at_once),
+        cmocka_unit_test(a_mebibyte_is_accepted),
         cmocka_unit_test(a_daemon_that_holds_the_pipe_is_not_waited_for),
         cmocka_unit_test(children_are_killed_with_it),
         cmocka_unit_test(a_run_that_was_killed_is_waited_for),
@@ -588,7 +588,7 @@ int main(void)
         cmocka_unit_test(a_program_that_ignores_its_children_gets_the_output),
         cmocka_unit_test(a_program_that_reaps_all_children_gets_the_output),
         cmocka_unit_test(it_runs_without_standard_descriptors),
-        cmocka_unit_test(lack_of_memory_is_told),
+        cmocka_unit_test(out_of_memory_is_reported),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -375,7 +375,7 @@ static void its_informers_transform_and_resync_as_it_says(void **state)
     end(&f);
 }
 
-static void one_that_was_started_by_hand_is_fine(void **state)
+static void an_informer_may_be_started_by_hand(void **state)
 {
     (void)state;
     fixture f;
@@ -470,7 +470,7 @@ static void options_and_requests_can_be_changed(void **state)
     end(&f);
 }
 
-static void bad_options_and_failures_are_told(void **state)
+static void bad_options_and_failures_are_reported(void **state)
 {
     (void)state;
     fixture f;
@@ -563,7 +563,7 @@ static void a_transport_is_kept_until_the_informers_have_stopped(void **state)
     end(&f);
 }
 
-static void what_is_asked_for_is_the_factorys_choice(void **state)
+static void the_factory_chooses_what_is_requested(void **state)
 {
     (void)state;
     static const struct {
@@ -654,15 +654,15 @@ int main(void)
         cmocka_unit_test(waiting_for_ever_is_long_with_any_clock),
         cmocka_unit_test(what_could_not_be_started_is_started_by_the_next_call),
         cmocka_unit_test(its_informers_transform_and_resync_as_it_says),
-        cmocka_unit_test(one_that_was_started_by_hand_is_fine),
+        cmocka_unit_test(an_informer_may_be_started_by_hand),
         cmocka_unit_test(a_stopped_factory_stays_stopped),
         cmocka_unit_test(an_informer_ends_with_its_last_user_and_not_before),
         cmocka_unit_test(the_namespace_is_for_what_lives_in_one),
         cmocka_unit_test(options_and_requests_can_be_changed),
-        cmocka_unit_test(bad_options_and_failures_are_told),
+        cmocka_unit_test(bad_options_and_failures_are_reported),
         cmocka_unit_test(options_make_an_informer_of_its_own),
         cmocka_unit_test(a_transport_is_kept_until_the_informers_have_stopped),
-        cmocka_unit_test(what_is_asked_for_is_the_factorys_choice),
+        cmocka_unit_test(the_factory_chooses_what_is_requested),
         cmocka_unit_test(every_allocation_may_fail),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -65,7 +65,7 @@ static void no_text_is_no_rule(void **state)
     }
 }
 
-static void what_is_wrong_is_told_with_its_place(void **state)
+static void errors_are_reported_with_their_place(void **state)
 {
     (void)state;
     static const struct {
@@ -136,7 +136,7 @@ static void rules_and_text_have_a_limit(void **state)
 }
 
 /* Whatever the bytes are, they are read or refused. */
-static void any_bytes_are_fine(void **state)
+static void any_bytes_are_accepted(void **state)
 {
     (void)state;
     static const char *const parts[] = {"expire", "rate", "=",  ",",       ";",  "%",
@@ -182,9 +182,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_word_is_understood),
         cmocka_unit_test(no_text_is_no_rule),
-        cmocka_unit_test(what_is_wrong_is_told_with_its_place),
+        cmocka_unit_test(errors_are_reported_with_their_place),
         cmocka_unit_test(rules_and_text_have_a_limit),
-        cmocka_unit_test(any_bytes_are_fine),
+        cmocka_unit_test(any_bytes_are_accepted),
         cmocka_unit_test(memory_may_run_out),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -113,7 +113,7 @@ static void a_delta_about_all_objects_comes_alone(void **state)
     ki_queue_unref(queue);
 }
 
-static void a_batch_has_as_many_keys_as_asked_for(void **state)
+static void a_batch_has_as_many_keys_as_requested(void **state)
 {
     (void)state;
     ki_queue *queue = new_fifo();
@@ -244,7 +244,7 @@ static void a_first_list_that_comes_meanwhile_has_to_be_processed(void **state)
     ki_queue_unref(a.queue);
 }
 
-/* The ring grows while a batch is out, and there is still room for it. */
+/* The ring grows while a batch is out, and still has space for it. */
 static void a_batch_can_always_go_back(void **state)
 {
     (void)state;
@@ -357,7 +357,7 @@ int main(void)
         cmocka_unit_test(a_batch_takes_consecutive_keys),
         cmocka_unit_test(a_batch_ends_before_a_key_it_has),
         cmocka_unit_test(a_delta_about_all_objects_comes_alone),
-        cmocka_unit_test(a_batch_has_as_many_keys_as_asked_for),
+        cmocka_unit_test(a_batch_has_as_many_keys_as_requested),
         cmocka_unit_test(a_batch_has_a_thousand_keys_by_default),
         cmocka_unit_test(synced_once_the_first_list_is_processed),
         cmocka_unit_test(an_empty_first_list_has_to_be_processed_too),

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* gzip: members, pieces of every size, damage, and no more output than there is room for. */
+/* gzip: members, pieces of every size, damage, and no more output than the buffer holds. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -270,7 +270,7 @@ static void output_is_bounded(void **state)
     size_t len = 0;
     assert_int_equal(ki__gzip_feed(gzip, &left, room, sizeof(room), &len, NULL), 0);
     assert_int_equal(len, sizeof(room));
-    assert_true(left.len > in.len / 2); /* what was not asked for was not read */
+    assert_true(left.len > in.len / 2); /* input beyond the requested output was not read */
     size_t total = len;
     while (left.len != 0 || len == sizeof(room)) {
         assert_int_equal(ki__gzip_feed(gzip, &left, room, sizeof(room), &len, NULL), 0);

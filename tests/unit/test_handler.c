@@ -94,8 +94,8 @@ static void an_update_across_a_filter_is_an_addition_or_a_deletion(void **state)
     test_said(&log, "~a@5>6 +a@6 -a@6");
 }
 
-/* The handler has heard of the object, and must hear of its end. */
-static void a_deletion_is_told_even_if_the_final_state_is_filtered(void **state)
+/* The handler has received the object, and must receive its deletion. */
+static void a_deletion_is_delivered_even_if_the_final_state_is_filtered(void **state)
 {
     (void)state;
     test_log log = {.len = 0};
@@ -169,7 +169,7 @@ int main(void)
         cmocka_unit_test(callbacks_may_be_missing),
         cmocka_unit_test(a_filter_hides_objects),
         cmocka_unit_test(an_update_across_a_filter_is_an_addition_or_a_deletion),
-        cmocka_unit_test(a_deletion_is_told_even_if_the_final_state_is_filtered),
+        cmocka_unit_test(a_deletion_is_delivered_even_if_the_final_state_is_filtered),
         cmocka_unit_test(on_change_receives_every_change_in_place_of_the_others),
         cmocka_unit_test(on_change_is_filtered_as_the_others_are),
         cmocka_unit_test(a_change_without_a_known_type_has_a_name_too),

@@ -189,7 +189,7 @@ static void below_the_limit_everything_is_kept_again(void **state)
     ki__note note;
     assert_true(pop(&f.queue, &note));
     ki__note_unref(&note);
-    push(&f, KI__NOTE_UPDATE, b.of[2], b.of[3]); /* there is room for it */
+    push(&f, KI__NOTE_UPDATE, b.of[2], b.of[3]); /* there is space for it */
     expect(&f, "+b0 ~a0>1 ~b0>2(1) ~b2>3 ");
     end(&f);
     drop(&a);
@@ -208,7 +208,7 @@ static void a_delete_is_never_lost_and_says_what_the_handler_saw_last(void **sta
     push(&f, KI__NOTE_UPDATE, a.of[1], a.of[2]);
     push(&f, KI__NOTE_SYNC, NULL, b.of[1]);
     push(&f, KI__NOTE_DELETE, a.of[2], a.of[3]); /* takes the place of the update */
-    push(&f, KI__NOTE_DELETE, b.of[1], b.of[2]); /* after a sync it stands for itself */
+    push(&f, KI__NOTE_DELETE, b.of[1], b.of[2]); /* not merged across a sync */
     expect(&f, "-a1>3(1) =b1 -b1>2 ");
     end(&f);
     drop(&a);
@@ -254,7 +254,7 @@ static void what_came_and_went_unseen_is_left_out(void **state)
     }
     assert_int_equal(ki__handler_queue_len(&f.queue), 1);
     assert_int_equal(f.queue.merged, 600);
-    assert_true(f.queue.cap <= 64); /* what is left out takes no room for long */
+    assert_true(f.queue.cap <= 64); /* cancelled-out notes do not occupy memory for long */
     expect(&f, "+b1 ");
     end(&f);
     drop(&a);
@@ -327,9 +327,9 @@ static void the_objects_of_a_snapshot_come_first(void **state)
     assert_true(pop(&f.queue, &note));
     ki__note_unref(&note);
     assert_int_equal(ki__handler_queue_initial(&f.queue), 0);
-    assert_null(f.queue.snapshot); /* given back with the last object, not one call later */
+    assert_null(f.queue.snapshot); /* released with the last object, not one call later */
     expect(&f, "~a1>2 ");
-    ki__handler_queue_begin(&f.queue, ki_store_snapshot(store)); /* done lets go of it as well */
+    ki__handler_queue_begin(&f.queue, ki_store_snapshot(store)); /* done releases it as well */
     end(&f);
     (void)ki_store_unref(store);
     drop(&a);
@@ -396,14 +396,14 @@ static void a_resync_keeps_its_place_and_nothing_merges_across_it(void **state)
     expect(&f, "~a1>2 +b1 =a2 =b1 ~a2>4(1) -b1>2 ");
     ki__handler_queue_resync(&f.queue, ki_store_snapshot(store));
     expect(&f, "=a2 =b1 ");
-    ki__handler_queue_resync(&f.queue, ki_store_snapshot(store)); /* done lets go of it */
+    ki__handler_queue_resync(&f.queue, ki_store_snapshot(store)); /* done releases it */
     end(&f);
     (void)ki_store_unref(store);
     drop(&a);
     drop(&b);
 }
 
-static void a_resync_may_come_while_another_is_told(void **state)
+static void a_resync_may_come_while_another_is_delivered(void **state)
 {
     (void)state;
     fixture f;
@@ -499,15 +499,15 @@ static void a_batch_is_shared_and_taken_by_the_hand(void **state)
     (void)ki__notes_unref(shared);
     assert_int_equal(ki__handler_queue_len(&f.queue), 200);
     const size_t want[] = {64, 10, 26, 64, 36};
-    size_t told = 0;
+    size_t delivered = 0;
     for (size_t i = 0; i < 5; i++) {
         ki__hand hand;
         assert_true(ki__handler_queue_take(&f.queue, i == 1 ? 10 : 1000, &hand));
         assert_int_equal(hand.count, want[i]);
         for (size_t n = 0; n < hand.count; n++) {
-            assert_ptr_equal(hand.notes[n].object, a.of[told++ % 10]);
+            assert_ptr_equal(hand.notes[n].object, a.of[delivered++ % 10]);
         }
-        assert_int_equal(ki__handler_queue_len(&f.queue), 200 - told);
+        assert_int_equal(ki__handler_queue_len(&f.queue), 200 - delivered);
         if (i == 3) { /* what is in hand stays, whatever becomes of the queue */
             ki__handler_queue_done(&f.queue);
             assert_ptr_equal(hand.notes[63].object, a.of[163 % 10]);
@@ -585,7 +585,7 @@ static void initial_notes_that_are_shared_count_until_they_are_taken(void **stat
     drop(&b);
 }
 
-static void room_that_was_promised_is_not_given_back(void **state)
+static void reserved_capacity_is_not_released(void **state)
 {
     (void)state;
     fixture f;
@@ -648,11 +648,11 @@ enum { KEYS = 12, VERSIONS = 10, STEPS = 20000 };
 typedef struct model {
     versions pods[KEYS];
     unsigned present[KEYS]; /* version + 1 of what is there; 0: nothing */
-    unsigned seen[KEYS];    /* the same of what the handler was told */
+    unsigned seen[KEYS];    /* the same of what the handler received */
     ki_store *store;        /* of the same */
     uint64_t pushed;
     uint64_t popped;
-    uint64_t told_merged;
+    uint64_t merged_received;
 } model;
 
 static unsigned version_of(const ki_object *object)
@@ -705,7 +705,7 @@ static int change(model *m, ki__handler_queue *queue, uint64_t *seed)
     return 0;
 }
 
-/* What may be told depends on what was told: an add of what is not there, and so on. */
+/* What may be delivered depends on what was: an add of an absent object, and so on. */
 static void hear_note(model *m, const ki__note *note)
 {
     unsigned k = key_of(note->object);
@@ -720,7 +720,7 @@ static void hear_note(model *m, const ki__note *note)
     }
     m->seen[k] = note->type == KI__NOTE_DELETE ? 0 : version;
     m->popped++;
-    m->told_merged += note->merged;
+    m->merged_received += note->merged;
 }
 
 static bool hear(model *m, ki__handler_queue *queue)
@@ -732,7 +732,7 @@ static bool hear(model *m, ki__handler_queue *queue)
     for (size_t i = 0; i < hand.count; i++) {
         hear_note(m, &hand.notes[i]);
     }
-    m->told_merged += hand.left_out;
+    m->merged_received += hand.left_out;
     ki__hand_done(&hand);
     return true;
 }
@@ -769,7 +769,7 @@ static int play(const ki_alloc *alloc, size_t limit, size_t steps, uint64_t seed
     while (hear(&m, &queue)) {
     }
     assert_int_equal(m.pushed, m.popped + queue.merged);
-    assert_int_equal(m.told_merged + queue.left_out, queue.merged);
+    assert_int_equal(m.merged_received + queue.left_out, queue.merged);
     assert_memory_equal(m.seen, m.present, sizeof(m.seen));
     ki__handler_queue_done(&queue);
     (void)ki_store_unref(m.store);
@@ -878,12 +878,12 @@ int main(void)
         cmocka_unit_test(the_objects_of_a_snapshot_come_first),
         cmocka_unit_test(an_initial_add_counts_until_it_is_taken_or_left_out),
         cmocka_unit_test(a_resync_keeps_its_place_and_nothing_merges_across_it),
-        cmocka_unit_test(a_resync_may_come_while_another_is_told),
+        cmocka_unit_test(a_resync_may_come_while_another_is_delivered),
         cmocka_unit_test(only_notes_that_are_the_same_for_all_are_shared),
         cmocka_unit_test(a_batch_is_shared_and_taken_by_the_hand),
         cmocka_unit_test(who_falls_behind_shares_no_more_and_merges),
         cmocka_unit_test(initial_notes_that_are_shared_count_until_they_are_taken),
-        cmocka_unit_test(room_that_was_promised_is_not_given_back),
+        cmocka_unit_test(reserved_capacity_is_not_released),
         cmocka_unit_test(a_resync_comes_after_what_is_shared),
         cmocka_unit_test(a_handler_that_hears_all_knows_what_is_there),
         cmocka_unit_test(a_handler_that_stands_still_costs_little),

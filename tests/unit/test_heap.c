@@ -146,7 +146,7 @@ static void remove_works_at_every_place(void **state)
             }
             struct element *e = element_of(heap.nodes[place]);
             ki__heap_remove(&heap, &e->node);
-            ki__heap_remove(&heap, &e->node); /* twice is fine */
+            ki__heap_remove(&heap, &e->node); /* twice is allowed */
             check(&heap, elements, count);
             assert_int_equal(heap.count, count - 1);
             ki__heap_done(&heap);

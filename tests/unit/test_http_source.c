@@ -475,7 +475,7 @@ static void metadata_alone_has_its_own_kind(void **state)
     end(&f);
 }
 
-static void one_bad_object_is_set_aside(void **state)
+static void one_bad_object_is_skipped(void **state)
 {
     (void)state;
     fixture f;
@@ -1112,7 +1112,7 @@ int main(void)
         cmocka_unit_test(a_watch_in_json_in_pieces_of_any_size),
         cmocka_unit_test(lists_and_watches_in_protobuf),
         cmocka_unit_test(metadata_alone_has_its_own_kind),
-        cmocka_unit_test(one_bad_object_is_set_aside),
+        cmocka_unit_test(one_bad_object_is_skipped),
         cmocka_unit_test(an_error_event_has_its_status),
         cmocka_unit_test(a_table_is_refused),
         cmocka_unit_test(a_status_in_place_of_a_list_is_its_error),

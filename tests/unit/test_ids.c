@@ -9,7 +9,7 @@
 
 enum { MAX = 50 };
 
-/* Which numbers are out, as the last commit left it and as it is now, and which were given back
+/* Which numbers are out, as the last commit left it and as it is now, and which were released
  * since. */
 struct model {
     bool before[MAX];
@@ -43,7 +43,7 @@ static void numbers_come_from_zero_on_and_end(void **state)
     uint32_t id = 77;
     assert_int_equal(ki__ids_take(&ids, &id), KI_ERR_LIMIT);
     assert_int_equal(id, 77);
-    assert_int_equal(alloc.calls, 0); /* nothing was given back: nothing to remember */
+    assert_int_equal(alloc.calls, 0); /* nothing was released: nothing to remember */
     ki__ids_done(&ids);
     test_alloc_done(&alloc);
 }
@@ -62,7 +62,7 @@ static void the_largest_number_can_be_given_out(void **state)
     assert_int_equal(take(&ids), UINT32_MAX - 1);
 }
 
-static void what_is_given_back_waits_for_the_commit(void **state)
+static void released_numbers_wait_for_the_commit(void **state)
 {
     (void)state;
     test_alloc alloc;
@@ -120,7 +120,7 @@ static void the_last_take_can_be_taken_back(void **state)
     give(&ids, 0);
     ki__ids_commit(&ids);
     for (int i = 0; i < 2; i++) {
-        assert_int_equal(take(&ids), 0); /* from those given back */
+        assert_int_equal(take(&ids), 0); /* from the released ones */
         assert_int_equal(take(&ids), 2); /* a new one */
         ki__ids_untake(&ids, 2);
         ki__ids_untake(&ids, 0);
@@ -184,7 +184,7 @@ static void no_number_is_out_twice(void **state)
     test_alloc_done(&alloc);
 }
 
-static void numbers_given_back_are_used_before_new_ones(void **state)
+static void released_numbers_are_used_before_new_ones(void **state)
 {
     (void)state;
     test_alloc alloc;
@@ -246,11 +246,11 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(numbers_come_from_zero_on_and_end),
         cmocka_unit_test(the_largest_number_can_be_given_out),
-        cmocka_unit_test(what_is_given_back_waits_for_the_commit),
+        cmocka_unit_test(released_numbers_wait_for_the_commit),
         cmocka_unit_test(an_abort_is_as_if_nothing_had_been),
         cmocka_unit_test(the_last_take_can_be_taken_back),
         cmocka_unit_test(no_number_is_out_twice),
-        cmocka_unit_test(numbers_given_back_are_used_before_new_ones),
+        cmocka_unit_test(released_numbers_are_used_before_new_ones),
         cmocka_unit_test(room_that_cannot_be_had_changes_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

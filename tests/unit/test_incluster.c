@@ -210,7 +210,7 @@ static int scenario(const ki_alloc *alloc, void *user)
     return r;
 }
 
-static void lack_of_memory_is_told(void **state)
+static void out_of_memory_is_reported(void **state)
 {
     (void)state;
     fixture f;
@@ -232,7 +232,7 @@ int main(void)
         cmocka_unit_test(options_count_over_the_pod),
         cmocka_unit_test(loading_falls_back_to_the_pod),
         cmocka_unit_test(the_namespace_of_the_pod_is_for_files_too),
-        cmocka_unit_test(lack_of_memory_is_told),
+        cmocka_unit_test(out_of_memory_is_reported),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -188,7 +188,7 @@ static void all_values_may_have_one_mib_together(void **state)
     ki__index_def *def = ki__index_def_new(ki_alloc_default(), &index);
     ki_index_values values;
     ki__index_values_init(&values, ki_alloc_default(), seed);
-    for (int i = 0; i < 2; i++) { /* the limit is for each object anew */
+    for (int i = 0; i < 2; i++) { /* the limit applies to each object */
         assert_int_equal(ki__index_values_of(&values, def, object, NULL), 0);
         assert_int_equal(values.count, 1);
     }
@@ -275,7 +275,7 @@ static void check(const struct version *version)
     assert_int_equal(version->state.values.count, used);
 }
 
-/* Ends a version: every number that was taken is that of a value, or was given back. */
+/* Ends a version: every number that was taken is that of a value, or was released. */
 static void commit(const struct version *version, ki__ids *ids)
 {
     ki__ids_commit(ids);
@@ -388,7 +388,7 @@ static void an_index_without_objects_takes_no_memory(void **state)
     test_alloc_done(&alloc);
 }
 
-static void there_and_not_there_are_told_apart(void **state)
+static void present_and_absent_are_distinguished(void **state)
 {
     (void)state;
     test_alloc alloc;
@@ -465,7 +465,7 @@ int main(void)
         cmocka_unit_test(a_value_that_finds_no_memory_is_an_error),
         cmocka_unit_test(every_version_stays_as_it_was),
         cmocka_unit_test(an_index_without_objects_takes_no_memory),
-        cmocka_unit_test(there_and_not_there_are_told_apart),
+        cmocka_unit_test(present_and_absent_are_distinguished),
         cmocka_unit_test(a_failed_change_changes_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -195,7 +195,7 @@ static void one_that_nobody_took_is_released_once(void **state)
     ki_index_done(&index);
     assert_null(index.destroy);
     ki_index_done(&index);
-    test_alloc_done(&alloc); /* sees that all was given back */
+    test_alloc_done(&alloc); /* checks that all was released */
 }
 
 int main(void)

@@ -323,7 +323,7 @@ static void end(fixture *f)
 
 /* ---- tests ---- */
 
-static void handlers_hear_of_the_first_list_and_of_changes(void **state)
+static void handlers_receive_the_first_list_and_changes(void **state)
 {
     (void)state;
     fixture f;
@@ -352,7 +352,7 @@ static void handlers_hear_of_the_first_list_and_of_changes(void **state)
     assert_int_equal(one.destroyed, 1);
 }
 
-static void a_late_handler_hears_of_what_is_there_and_then_of_the_same_as_all(void **state)
+static void a_late_handler_receives_the_cache_and_then_the_same_events_as_all(void **state)
 {
     (void)state;
     fixture f;
@@ -390,7 +390,7 @@ static void list_again(fixture *f)
     assert_int_equal(f->lists, lists + 1);
 }
 
-static void a_relist_tells_what_it_changed_and_nothing_else(void **state)
+static void a_relist_delivers_its_changes_and_nothing_else(void **state)
 {
     (void)state;
     fixture f;
@@ -429,7 +429,7 @@ static void say_of_kind(fixture *f, const char *kind, const char *api_version, c
 }
 
 /* Events that are not what the source is known to give are left out. */
-static void hear_of_metadata(bool metadata_only, const char *wanted)
+static void receive_metadata(bool metadata_only, const char *wanted)
 {
     fixture f;
     ear one;
@@ -452,11 +452,11 @@ static void hear_of_metadata(bool metadata_only, const char *wanted)
 static void a_source_of_metadata_gives_no_whole_objects_and_others_no_metadata(void **state)
 {
     (void)state;
-    hear_of_metadata(true, "+a11 ");
-    hear_of_metadata(false, "+b12 ");
+    receive_metadata(true, "+a11 ");
+    receive_metadata(false, "+b12 ");
 }
 
-static void both_kinds_of_queue_tell_the_same(void **state)
+static void both_kinds_of_queue_deliver_the_same(void **state)
 {
     (void)state;
     fixture f;
@@ -485,7 +485,7 @@ static void stop_when_woken(void *user)
 }
 
 /* Threads sleep on for a while after a batch. Here one waits in ki_registration_run(), so to speak,
- * while another handler stops the informer as soon as it can hear of that batch. */
+ * while another handler stops the informer as soon as it can receive that batch. */
 static void a_stop_does_not_forget_who_was_to_be_woken_later(void **state)
 {
     (void)state;
@@ -509,7 +509,7 @@ static void a_stop_does_not_forget_who_was_to_be_woken_later(void **state)
     end(&f); /* which finds what was left behind */
 }
 
-static void the_store_has_a_change_before_the_handler_hears_of_it(void **state)
+static void the_store_has_a_change_before_the_handler_receives_it(void **state)
 {
     (void)state;
     fixture f;
@@ -565,7 +565,7 @@ static void a_transform_changes_what_is_kept(void **state)
     end(&f);
 }
 
-static void requests_that_fail_are_told_to_who_asked_for_it(void **state)
+static void failed_requests_are_reported_to_the_watch_error_handler(void **state)
 {
     (void)state;
     fixture f;
@@ -676,7 +676,7 @@ static void count_it(const ki_object *object, void *user)
     ++*(unsigned *)user;
 }
 
-/* Handlers that hear of nothing but resyncs, where they stand still until told otherwise. */
+/* Handlers that receive nothing but resyncs, in which they block until released. */
 static void listen_many(fixture *f, ki_registration **regs, unsigned *synced, uint32_t resync_ms)
 {
     ki_handler_options options = every(resync_ms);
@@ -809,7 +809,7 @@ static void one_that_runs_lives_until_it_has_stopped(void **state)
     f.informer = ki_informer_unref(f.informer);
     say_pod(&f, KI_WATCH_EVENT_ADDED, "c", 11, "g");
     expect(&one, "*a1 *b1 +c11 ");
-    ki_informer_stop(informer); /* somebody inside a callback would have it */
+    ki_informer_stop(informer); /* as a callback might */
     test_world_settle(f.engine);
     assert_int_equal(one.destroyed, 1);
     assert_int_equal(f.source_destroyed, 1);
@@ -949,7 +949,7 @@ static void an_object_that_was_written_to_is_reported(void **state)
     end(&f);
 }
 
-static void its_health_tells_how_it_is(void **state)
+static void its_health_shows_its_state(void **state)
 {
     (void)state;
     fixture f;
@@ -1045,7 +1045,7 @@ static int scenario(const ki_alloc *alloc, void *user)
             }
         }
         if (counts->fail_onwards && counts->failures > 20) {
-            counts->fail_at = 0; /* memory is there again */
+            counts->fail_at = 0; /* memory is available again */
             counts->fail_onwards = false;
         }
     }
@@ -1077,7 +1077,7 @@ static int scenario(const ki_alloc *alloc, void *user)
     return counts->failures != 0 ? -ENOMEM : 0;
 }
 
-static void without_memory_it_waits_and_goes_on(void **state)
+static void without_memory_it_waits_and_resumes(void **state)
 {
     (void)state;
     test_alloc_sweep(scenario, NULL);
@@ -1152,15 +1152,15 @@ static void threads_add_remove_wait_and_read_while_it_runs(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(handlers_hear_of_the_first_list_and_of_changes),
-        cmocka_unit_test(a_late_handler_hears_of_what_is_there_and_then_of_the_same_as_all),
-        cmocka_unit_test(a_relist_tells_what_it_changed_and_nothing_else),
+        cmocka_unit_test(handlers_receive_the_first_list_and_changes),
+        cmocka_unit_test(a_late_handler_receives_the_cache_and_then_the_same_events_as_all),
+        cmocka_unit_test(a_relist_delivers_its_changes_and_nothing_else),
         cmocka_unit_test(a_source_of_metadata_gives_no_whole_objects_and_others_no_metadata),
-        cmocka_unit_test(both_kinds_of_queue_tell_the_same),
+        cmocka_unit_test(both_kinds_of_queue_deliver_the_same),
         cmocka_unit_test(a_stop_does_not_forget_who_was_to_be_woken_later),
-        cmocka_unit_test(the_store_has_a_change_before_the_handler_hears_of_it),
+        cmocka_unit_test(the_store_has_a_change_before_the_handler_receives_it),
         cmocka_unit_test(a_transform_changes_what_is_kept),
-        cmocka_unit_test(requests_that_fail_are_told_to_who_asked_for_it),
+        cmocka_unit_test(failed_requests_are_reported_to_the_watch_error_handler),
         cmocka_unit_test(each_handler_resyncs_in_its_own_time),
         cmocka_unit_test(nobody_resyncs_more_than_once_a_second),
         cmocka_unit_test(without_a_period_of_the_informer_nobody_resyncs),
@@ -1174,9 +1174,9 @@ int main(void)
         cmocka_unit_test(handlers_come_and_go_inside_callbacks),
         cmocka_unit_test(a_resync_finds_what_was_written_to),
         cmocka_unit_test(an_object_that_was_written_to_is_reported),
-        cmocka_unit_test(its_health_tells_how_it_is),
+        cmocka_unit_test(its_health_shows_its_state),
         cmocka_unit_test(bad_options_are_refused),
-        cmocka_unit_test(without_memory_it_waits_and_goes_on),
+        cmocka_unit_test(without_memory_it_waits_and_resumes),
         cmocka_unit_test(threads_add_remove_wait_and_read_while_it_runs),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -442,7 +442,7 @@ static void every_function_may_be_called_in_every_callback(void **state)
 static void stop(fixture *f)
 {
     ki_informer_stop(f->informer);
-    f->stopped = f->at != FILTER; /* what it was asked for is one with the call that follows */
+    f->stopped = f->at != FILTER; /* a filter and the callback after it are one delivery */
 }
 
 static void it_may_be_stopped_in_every_callback(void **state)
@@ -483,18 +483,18 @@ static void handlers_may_be_removed_with_waiting_in_every_callback(void **state)
     in_each_place(remove_and_wait);
 }
 
-static void let_go_of_registrations(fixture *f)
+static void release_registrations(fixture *f)
 {
     drop(f);
 }
 
-static void registrations_may_be_let_go_of_in_every_callback(void **state)
+static void registrations_may_be_released_in_every_callback(void **state)
 {
     (void)state;
-    in_each_place(let_go_of_registrations);
+    in_each_place(release_registrations);
 }
 
-static void let_go_of_all(fixture *f)
+static void release_all(fixture *f)
 {
     if (f->informer != NULL) {
         drop(f);
@@ -505,14 +505,14 @@ static void let_go_of_all(fixture *f)
 }
 
 /* There is nobody left to ask it anything, but it comes to its end. */
-static void it_may_be_let_go_of_in_every_callback(void **state)
+static void it_may_be_released_in_every_callback(void **state)
 {
     (void)state;
     for (int at = 0; at < PLACES; at++) {
         fixture *f = test_calloc(1, sizeof(*f));
         begin(f);
         f->at = (place)at;
-        f->what = let_go_of_all;
+        f->what = release_all;
         ki_informer *informer = ki_informer_ref(f->informer); /* while it is started */
         assert_true(ki_informer_start(informer, NULL) <= 0);
         (void)ki_informer_unref(informer);
@@ -601,7 +601,7 @@ static void what_was_merged_stays_counted(void **state)
     test_free(f);
 }
 
-/* Whoever runs the engine only until the informer has stopped has run it long enough. */
+/* Running the engine only until the informer has stopped is long enough. */
 static void once_it_has_stopped_nothing_is_left_in_the_engine(void **state)
 {
     (void)state;
@@ -655,7 +655,7 @@ static void one_that_waits_to_try_again_can_be_stopped(void **state)
     fixture *f = begin_synced();
     ki_txn *txn = NULL;
     assert_int_equal(ki_store_begin(ki_informer_store(f->informer), &txn, NULL), 0);
-    say(f, KI_WATCH_EVENT_MODIFIED, "a", 11); /* somebody writes to the store */
+    say(f, KI_WATCH_EVENT_MODIFIED, "a", 11); /* another thread writes to the store */
     uint64_t deadline = ki_engine_deadline(f->engine);
     assert_true(deadline > f->world.now && deadline <= f->world.now + TEST_SECOND);
     ki_informer_stop(f->informer);
@@ -667,7 +667,7 @@ static void one_that_waits_to_try_again_can_be_stopped(void **state)
     test_free(f);
 }
 
-static void its_health_tells_of_the_worst_handler_and_of_what_was_left_out(void **state)
+static void its_health_shows_the_worst_handler_and_skipped_objects(void **state)
 {
     (void)state;
     fixture *f = begin_synced();
@@ -784,15 +784,15 @@ int main(void)
         cmocka_unit_test(it_may_be_stopped_in_every_callback),
         cmocka_unit_test(handlers_may_be_removed_in_every_callback),
         cmocka_unit_test(handlers_may_be_removed_with_waiting_in_every_callback),
-        cmocka_unit_test(registrations_may_be_let_go_of_in_every_callback),
-        cmocka_unit_test(it_may_be_let_go_of_in_every_callback),
+        cmocka_unit_test(registrations_may_be_released_in_every_callback),
+        cmocka_unit_test(it_may_be_released_in_every_callback),
         cmocka_unit_test(waiting_for_a_sync_inside_is_refused_and_does_not_hang),
         cmocka_unit_test(after_the_stop_the_store_stays_as_it_is),
         cmocka_unit_test(what_was_merged_stays_counted),
         cmocka_unit_test(once_it_has_stopped_nothing_is_left_in_the_engine),
         cmocka_unit_test(it_has_not_stopped_while_a_callback_runs),
         cmocka_unit_test(one_that_waits_to_try_again_can_be_stopped),
-        cmocka_unit_test(its_health_tells_of_the_worst_handler_and_of_what_was_left_out),
+        cmocka_unit_test(its_health_shows_the_worst_handler_and_skipped_objects),
         cmocka_unit_test(its_options_reach_the_source_and_the_store),
         cmocka_unit_test(a_flood_holds_the_source_back_until_it_is_done_with),
         cmocka_unit_test(what_it_did_not_get_to_is_left_in_no_engine),

@@ -145,8 +145,8 @@ static bool same(const char *left, const char *right)
     return result;
 }
 
-/* A map of `count` members l0, l1, ... with `len` times `letter` as value; names are escaped if
- * asked for, and come backwards. */
+/* A map of `count` members l0, l1, ... with `len` times `letter` as value; names are escaped
+ * if `escaped`, and come backwards. */
 static void add_large(ki_buf *text, int count, char letter, size_t len, bool escaped)
 {
     const char one[] = {letter, '\0'};

@@ -77,7 +77,7 @@ static void only_maps_of_plain_strings_are_flat(void **state)
     }
 }
 
-static void names_that_look_like_others_are_told_apart(void **state)
+static void names_that_look_like_others_are_distinguished(void **state)
 {
     (void)state;
     static const char *const maps[] = {
@@ -256,7 +256,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(only_maps_of_plain_strings_are_flat),
-        cmocka_unit_test(names_that_look_like_others_are_told_apart),
+        cmocka_unit_test(names_that_look_like_others_are_distinguished),
         cmocka_unit_test(names_are_found_at_any_place_and_of_any_length),
         cmocka_unit_test(texts_are_compared_whole),
         cmocka_unit_test(what_follows_the_map_is_not_in_it),

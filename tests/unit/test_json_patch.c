@@ -137,7 +137,7 @@ static void operations_do_what_servers_do(void **state)
     }
 }
 
-static void what_cannot_be_done_is_refused(void **state)
+static void impossible_operations_are_rejected(void **state)
 {
     (void)state;
     static const char *const cases[] = {
@@ -269,7 +269,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(operations_do_what_the_rfc_says),
         cmocka_unit_test(operations_do_what_servers_do),
-        cmocka_unit_test(what_cannot_be_done_is_refused),
+        cmocka_unit_test(impossible_operations_are_rejected),
         cmocka_unit_test(growth_has_a_limit),
         cmocka_unit_test(a_tree_writes_what_it_was_made_of),
         cmocka_unit_test(memory_may_run_out),

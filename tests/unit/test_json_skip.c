@@ -35,7 +35,7 @@ static void compare_masks(const char *block)
     assert_int_equal(ki__json_bits(special), count);
 }
 
-static void masks_tell_every_byte_at_every_place(void **state)
+static void masks_show_every_byte_at_every_place(void **state)
 {
     (void)state;
     print_message("block functions: %s\n", KI__JSON_SIMD);
@@ -153,7 +153,7 @@ static void the_end_of_strings_is_found(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(masks_tell_every_byte_at_every_place),
+        cmocka_unit_test(masks_show_every_byte_at_every_place),
         cmocka_unit_test(masks_tell_random_bytes),
         cmocka_unit_test(skipping_ends_where_the_check_ends),
         cmocka_unit_test(deep_and_long_values_are_skipped),

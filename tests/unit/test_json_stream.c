@@ -352,7 +352,7 @@ static void values_end_where_the_check_says(void **state)
     ki_buf_done(&text);
 }
 
-static void what_is_not_over_can_be_asked_for(void **state)
+static void an_unfinished_value_is_reported(void **state)
 {
     (void)state;
     static const struct {
@@ -394,7 +394,7 @@ int main(void)
         cmocka_unit_test(every_cut_gives_the_same_events),
         cmocka_unit_test(random_cuts_give_the_same_events),
         cmocka_unit_test(values_end_where_the_check_says),
-        cmocka_unit_test(what_is_not_over_can_be_asked_for),
+        cmocka_unit_test(an_unfinished_value_is_reported),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -766,7 +766,7 @@ static void rebuild_container(ki_json *json, const ki_value *value)
     ki_json_end(json);
 }
 
-/* Writes a value anew from what the reader says of it. */
+/* Writes a value again from what the reader returns. */
 static void rebuild(ki_json *json, const ki_value *value)
 {
     ki_buf text;

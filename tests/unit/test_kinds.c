@@ -610,7 +610,7 @@ static void check_new_crd(const ki_object *definition)
     assert_false(crd.established);
 }
 
-static void a_definition_tells_what_it_defines(void **state)
+static void a_definition_names_its_kind(void **state)
 {
     (void)state;
     in_both("{'apiVersion':'apiextensions.k8s.io/v1','kind':'CustomResourceDefinition',"
@@ -651,7 +651,7 @@ int main(void)
         cmocka_unit_test(memory_may_fail_anywhere),
         cmocka_unit_test(an_event_is_about_an_object_in_both_groups),
         cmocka_unit_test(a_lease_has_a_holder_or_none),
-        cmocka_unit_test(a_definition_tells_what_it_defines),
+        cmocka_unit_test(a_definition_names_its_kind),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

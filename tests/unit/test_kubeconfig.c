@@ -23,7 +23,7 @@ static void cases_give_what_they_should(void **state)
 }
 
 /* The line is in the error too, and the message of a NULL error is nowhere. */
-static void errors_tell_the_line(void **state)
+static void errors_name_the_line(void **state)
 {
     (void)state;
     ki_config *config = NULL;
@@ -114,7 +114,7 @@ static void relative_paths_begin_at_the_file(void **state)
     test_folder_done(&folder);
 }
 
-static void paths_in_memory_stay_or_begin_where_told(void **state)
+static void paths_in_memory_stay_or_begin_at_the_given_folder(void **state)
 {
     (void)state;
     static const char text[] = "{current-context: c, contexts: [{name: c, context: {cluster: c,"
@@ -291,7 +291,7 @@ static int load_scenario(const ki_alloc *alloc, void *user)
     return r;
 }
 
-static void lack_of_memory_is_told(void **state)
+static void out_of_memory_is_reported(void **state)
 {
     (void)state;
     for (size_t i = 0; i < CASES; i++) {
@@ -305,10 +305,10 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(cases_give_what_they_should),
-        cmocka_unit_test(errors_tell_the_line),
+        cmocka_unit_test(errors_name_the_line),
         cmocka_unit_test(depth_has_a_limit),
         cmocka_unit_test(relative_paths_begin_at_the_file),
-        cmocka_unit_test(paths_in_memory_stay_or_begin_where_told),
+        cmocka_unit_test(paths_in_memory_stay_or_begin_at_the_given_folder),
         cmocka_unit_test(an_explicit_file_must_be_there),
         cmocka_unit_test(a_long_path_is_cut_at_its_start),
         cmocka_unit_test(a_file_that_everybody_may_write_is_not_trusted),
@@ -316,7 +316,7 @@ int main(void)
         cmocka_unit_test(lists_have_a_limit),
         cmocka_unit_test(options_have_sizes_and_one_source),
         cmocka_unit_test(references_are_counted),
-        cmocka_unit_test(lack_of_memory_is_told),
+        cmocka_unit_test(out_of_memory_is_reported),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -47,7 +47,7 @@ static void end(fixture *f)
     test_folder_done(&f->folder);
 }
 
-/* $KUBECONFIG of names in the folder, separated by blanks; "-" stands for an empty one. */
+/* $KUBECONFIG of names in the folder, separated by blanks; "-" is an empty one. */
 static void set_list(fixture *f, const char *names)
 {
     size_t len = (size_t)snprintf(f->list, sizeof(f->list), "KUBECONFIG=");
@@ -345,7 +345,7 @@ static int scenario(const ki_alloc *alloc, void *user)
     return r;
 }
 
-static void lack_of_memory_is_told(void **state)
+static void out_of_memory_is_reported(void **state)
 {
     (void)state;
     static const char *const groups[] = {"g1", "g2", NULL};
@@ -376,7 +376,7 @@ int main(void)
         cmocka_unit_test(settings_of_the_user_are_overridden),
         cmocka_unit_test(a_server_alone_is_enough),
         cmocka_unit_test(credentials_stay_away_from_plain_http),
-        cmocka_unit_test(lack_of_memory_is_told),
+        cmocka_unit_test(out_of_memory_is_reported),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

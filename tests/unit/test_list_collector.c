@@ -101,7 +101,7 @@ static void added_objects_need_no_map_until_one_is_replaced(void **state)
     ki__collect_clear(&collect);
     assert_int_equal(add(&collect, fake_pod("b", 7)), 0);
     assert_int_equal(collect.places.cap, 0);
-    assert_int_equal(ki__collect_add_unread(&collect, "default/b"), 0); /* is there already */
+    assert_int_equal(ki__collect_add_unread(&collect, "default/b"), 0); /* duplicate */
     assert_int_equal(collect.unread_count, 0);
     remove_key(&collect, "default/b");
     expect(&collect, "");
@@ -146,7 +146,7 @@ static void keys_that_were_not_read_are_kept_until_read_or_removed(void **state)
     ki__collect_init(&collect, ki_alloc_default(), key, 0);
     assert_int_equal(put(&collect, fake_pod("a", 1)), 0);
     assert_int_equal(ki__collect_add_unread(&collect, ""), 0);
-    assert_int_equal(ki__collect_add_unread(&collect, "default/a"), 0); /* is there already */
+    assert_int_equal(ki__collect_add_unread(&collect, "default/a"), 0); /* duplicate */
     assert_int_equal(ki__collect_add_unread(&collect, "default/b"), 0);
     assert_int_equal(ki__collect_add_unread(&collect, "default/c"), 0);
     assert_int_equal(collect.unread_count, 2);

@@ -174,7 +174,7 @@ static void items_or_metadata_of_a_wrong_type_are_refused(void **state)
             "failed KI_ERR_SYNTAX 0  at 11: expected true, false or null\n");
 }
 
-static void members_of_the_list_must_not_stand_twice(void **state)
+static void members_of_the_list_must_not_be_duplicate(void **state)
 {
     (void)state;
     list_is(&plain, "{'items':[" ITEM_A "],'items':[" ITEM_B "]}",
@@ -236,7 +236,7 @@ static void a_status_in_place_of_the_list_is_its_error(void **state)
             "null\n");
 }
 
-static void the_status_can_be_asked_for_its_causes(void **state)
+static void the_status_lists_its_causes(void **state)
 {
     (void)state;
     ki_buf body;
@@ -272,7 +272,7 @@ static void a_list_of_another_kind_is_refused(void **state)
 
 /* ---- poison ---- */
 
-static void one_bad_item_is_set_aside_and_the_rest_goes_on(void **state)
+static void one_bad_item_is_skipped_and_the_rest_continues(void **state)
 {
     (void)state;
     static const struct {
@@ -310,7 +310,7 @@ static void one_bad_item_is_set_aside_and_the_rest_goes_on(void **state)
     }
 }
 
-static void an_item_of_another_kind_is_set_aside(void **state)
+static void an_item_of_another_kind_is_skipped(void **state)
 {
     (void)state;
     const ki__wire_options pods = {.expected_kind = "Pod", .expected_api_version = "v1"};
@@ -320,7 +320,7 @@ static void an_item_of_another_kind_is_set_aside(void **state)
             " objects=1 aside=1\n");
 }
 
-static void an_item_over_the_limit_is_set_aside(void **state)
+static void an_item_over_the_limit_is_skipped(void **state)
 {
     (void)state;
     const ki__wire_options small = {.max_bytes = 70};
@@ -329,7 +329,7 @@ static void an_item_over_the_limit_is_set_aside(void **state)
             "{'x':'0123456789012345678901234567890123456789'}}," ITEM_B "]," META "}",
             "n/a@5 Pod v1\naside n/p@ KI_ERR_LIMIT: item too large: 97 bytes, limit 70\n"
             "b@6 Pod v1\n" END " objects=2 aside=1\n");
-    /* Whose it is cannot be told if what tells it is beyond the limit. */
+    /* The key is unknown if its fields are beyond the limit. */
     list_is(&small,
             "{" HEAD ",'items':[{'spec':{'x':'0123456789012345678901234567890123456789'},"
             "'metadata':{'name':'p','namespace':'n'}}]," META "}",
@@ -349,7 +349,7 @@ static void a_limit_for_items_is_none_for_the_list(void **state)
             "objects=0 aside=0\n");
 }
 
-static void an_item_nested_too_deep_is_set_aside(void **state)
+static void an_item_nested_too_deep_is_skipped(void **state)
 {
     (void)state;
     const ki__wire_options flat = {.max_depth = 3};
@@ -549,17 +549,17 @@ int main(void)
         cmocka_unit_test(null_or_missing_items_are_an_empty_list),
         cmocka_unit_test(something_else_than_a_list_is_not_an_empty_list),
         cmocka_unit_test(items_or_metadata_of_a_wrong_type_are_refused),
-        cmocka_unit_test(members_of_the_list_must_not_stand_twice),
+        cmocka_unit_test(members_of_the_list_must_not_be_duplicate),
         cmocka_unit_test(nothing_may_follow_the_list),
         cmocka_unit_test(a_table_is_refused_with_advice),
         cmocka_unit_test(a_status_in_place_of_the_list_is_its_error),
-        cmocka_unit_test(the_status_can_be_asked_for_its_causes),
+        cmocka_unit_test(the_status_lists_its_causes),
         cmocka_unit_test(a_list_of_another_kind_is_refused),
-        cmocka_unit_test(one_bad_item_is_set_aside_and_the_rest_goes_on),
-        cmocka_unit_test(an_item_of_another_kind_is_set_aside),
-        cmocka_unit_test(an_item_over_the_limit_is_set_aside),
+        cmocka_unit_test(one_bad_item_is_skipped_and_the_rest_continues),
+        cmocka_unit_test(an_item_of_another_kind_is_skipped),
+        cmocka_unit_test(an_item_over_the_limit_is_skipped),
         cmocka_unit_test(a_limit_for_items_is_none_for_the_list),
-        cmocka_unit_test(an_item_nested_too_deep_is_set_aside),
+        cmocka_unit_test(an_item_nested_too_deep_is_skipped),
         cmocka_unit_test(what_is_wrong_with_the_list_itself_ends_it),
         cmocka_unit_test(large_parts_of_the_list_itself_are_refused),
         cmocka_unit_test(only_one_item_is_held_at_a_time),

@@ -236,7 +236,7 @@ static void a_content_that_is_encoded_is_refused(void **state)
     }
 }
 
-static void fields_of_the_list_must_not_stand_twice(void **state)
+static void fields_of_the_list_must_not_be_duplicate(void **state)
 {
     (void)state;
     list l;
@@ -285,7 +285,7 @@ static void fields_of_the_wrong_wire_type_are_refused(void **state)
 
 /* ---- poison ---- */
 
-static void one_bad_item_is_set_aside_and_the_rest_goes_on(void **state)
+static void one_bad_item_is_skipped_and_the_rest_continues(void **state)
 {
     (void)state;
     static const char good[] = "n/a@5 Pod v1\n";
@@ -329,7 +329,7 @@ static void one_bad_item_is_set_aside_and_the_rest_goes_on(void **state)
     }
 }
 
-static void an_item_without_a_name_or_over_the_limit_is_set_aside(void **state)
+static void an_item_without_a_name_or_over_the_limit_is_skipped(void **state)
 {
     (void)state;
     ki__wire_options small = plain;
@@ -469,10 +469,10 @@ int main(void)
         cmocka_unit_test(a_list_of_another_kind_is_refused),
         cmocka_unit_test(a_status_in_place_of_the_list_is_its_error),
         cmocka_unit_test(a_content_that_is_encoded_is_refused),
-        cmocka_unit_test(fields_of_the_list_must_not_stand_twice),
+        cmocka_unit_test(fields_of_the_list_must_not_be_duplicate),
         cmocka_unit_test(fields_of_the_wrong_wire_type_are_refused),
-        cmocka_unit_test(one_bad_item_is_set_aside_and_the_rest_goes_on),
-        cmocka_unit_test(an_item_without_a_name_or_over_the_limit_is_set_aside),
+        cmocka_unit_test(one_bad_item_is_skipped_and_the_rest_continues),
+        cmocka_unit_test(an_item_without_a_name_or_over_the_limit_is_skipped),
         cmocka_unit_test(what_is_wrong_with_the_list_itself_ends_it),
         cmocka_unit_test(a_body_cut_anywhere_gives_the_items_so_far_and_says_so),
         cmocka_unit_test(random_bytes_are_the_same_in_any_pieces),

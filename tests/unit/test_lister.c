@@ -411,7 +411,7 @@ static void selectors_take_few_or_many_of_many(void **state)
     check_many(999);
 }
 
-static void a_list_keeps_no_room_for_what_was_not_selected(void **state)
+static void a_list_keeps_no_memory_for_unselected_objects(void **state)
 {
     (void)state;
     test_alloc alloc;
@@ -499,7 +499,7 @@ int main(void)
         cmocka_unit_test(a_lister_of_a_snapshot_reads_one_state),
         cmocka_unit_test(a_walk_stays_in_one_state_and_may_end_early),
         cmocka_unit_test(selectors_take_few_or_many_of_many),
-        cmocka_unit_test(a_list_keeps_no_room_for_what_was_not_selected),
+        cmocka_unit_test(a_list_keeps_no_memory_for_unselected_objects),
         cmocka_unit_test(memory_may_fail_anywhere),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

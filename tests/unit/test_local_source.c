@@ -204,7 +204,7 @@ static void nothing_is_missed_between_list_and_watch(void **state)
     fixture f;
     begin(&f);
     list(&f);
-    put(&f, "a", "1"); /* after the list was asked for: not in it */
+    put(&f, "a", "1"); /* after the list was requested: not in it */
     expect(&f, "alive, end @");
     put(&f, "b", "2");
     watch(&f, "");
@@ -332,7 +332,7 @@ static void bad_changes_and_options_are_refused(void **state)
     begin_with(&f, (ki_local_source_options){.max_objects = 2, .url = "house:/devices"});
     assert_string_equal(f.source.url, "house:/devices");
     put(&f, "a", "20");
-    put(&f, "b", "10"); /* in any order, before somebody lists */
+    put(&f, "b", "10"); /* in any order, before the first list */
     assert_int_equal(change(&f, true, "c", "30"), KI_ERR_LIMIT);
     assert_int_equal(change(&f, true, "a", ""), KI_ERR_INVALID);
     assert_int_equal(change(&f, true, "a", "0"), KI_ERR_INVALID);

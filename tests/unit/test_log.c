@@ -4,7 +4,7 @@
 #include "base/log.h"
 #include "support/test.h"
 
-/* Everything a hook was last told, copied where it does not live on. */
+/* The arguments of the last call of a hook; what lives only during the call is copied. */
 struct heard {
     int records;
     ki_log_level level;

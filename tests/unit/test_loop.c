@@ -43,7 +43,7 @@ typedef struct fixture {
     pthread_mutex_t lock;
     int ran;             /* tasks and timers */
     int left;            /* ... until the loop is stopped */
-    bool drop;           /* lets go of the loop inside a callback */
+    bool drop;           /* releases the loop inside a callback */
     pthread_t thread;    /* where the last ran */
     bool blocks_signals; /* there */
 } fixture;
@@ -126,7 +126,7 @@ static bool is_readable(int fd, int timeout_ms)
 
 /* ---- inside a loop of the program's own ---- */
 
-static void the_descriptor_tells_when_to_dispatch(void **state)
+static void the_descriptor_shows_when_to_dispatch(void **state)
 {
     (void)state;
     fixture f;
@@ -362,13 +362,13 @@ static void note_error(const ki_log_record *record, void *user)
 static void a_descriptor_that_is_closed_too_early_is_logged_and_fatal(void **state)
 {
     (void)state;
-    int told[2];
-    assert_int_equal(pipe(told), 0);
+    int log_pipe[2];
+    assert_int_equal(pipe(log_pipe), 0);
     pid_t child = fork();
     if (child == 0) {
         struct rlimit none = {0};
         (void)setrlimit(RLIMIT_CORE, &none);
-        const ki_log log = {.level = KI_LOG_ERROR, .write = note_error, .user = &told[1]};
+        const ki_log log = {.level = KI_LOG_ERROR, .write = note_error, .user = &log_pipe[1]};
         ki_loop_options options = KI_OPTIONS_INIT(ki_loop_options);
         options.log = &log;
         ki_loop *loop = NULL;
@@ -377,7 +377,7 @@ static void a_descriptor_that_is_closed_too_early_is_logged_and_fatal(void **sta
         if (ki_loop_new(&options, &loop, NULL) == 0 && pipe(ends) == 0 &&
             ki__watch_add(&w.watch, loop, ends[0], EPOLLIN, on_ready) == 0) {
             close(ends[0]);
-            (void)signal(SIGILL, SIG_DFL); /* cmocka's handlers would go on with the tests */
+            (void)signal(SIGILL, SIG_DFL); /* cmocka's handlers would continue with the tests */
             (void)signal(SIGTRAP, SIG_DFL);
             ki__watch_remove(&w.watch);
         }
@@ -386,9 +386,9 @@ static void a_descriptor_that_is_closed_too_early_is_logged_and_fatal(void **sta
     int status = 0;
     assert_int_equal(waitpid(child, &status, 0), child);
     assert_false(WIFEXITED(status) && WEXITSTATUS(status) == 0);
-    assert_true(is_readable(told[0], 0));
-    close(told[0]);
-    close(told[1]);
+    assert_true(is_readable(log_pipe[0], 0));
+    close(log_pipe[0]);
+    close(log_pipe[1]);
 }
 
 /* The set of the parent's is the child's, too. */
@@ -491,13 +491,13 @@ static bool comes_to_rest(size_t fds)
     return open_descriptors() == fds;
 }
 
-static void the_last_reference_may_go_on_the_private_thread(void **state)
+static void the_last_reference_may_be_dropped_on_the_private_thread(void **state)
 {
     (void)state;
     static fixture f; /* nobody can wait for the thread's very last step */
     f = (fixture){.fds = open_descriptors(), .drop = true};
     pthread_mutex_init(&f.lock, NULL);
-    assert_int_equal(ki_loop_new(NULL, &f.loop, NULL), 0); /* leaks would be told at the end */
+    assert_int_equal(ki_loop_new(NULL, &f.loop, NULL), 0); /* leaks would be reported at the end */
     ki_loop *loop = f.loop;
     post(&f);
     assert_int_equal(ki_loop_start(loop, NULL), 0);
@@ -565,7 +565,7 @@ static void every_allocation_may_fail(void **state)
     test_alloc_sweep(scenario, NULL);
 }
 
-/* A child of fork() lets go of its parent's loop; that goes on. */
+/* A child of fork() releases its parent's loop, which continues in the parent. */
 static void a_forked_child_leaves_the_loop_of_its_parent_alone(void **state)
 {
     (void)state;
@@ -667,7 +667,7 @@ static void no_post_of_another_thread_is_lost(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(the_descriptor_tells_when_to_dispatch),
+        cmocka_unit_test(the_descriptor_shows_when_to_dispatch),
         cmocka_unit_test(a_timer_makes_the_descriptor_readable),
         cmocka_unit_test(one_dispatch_does_no_more_than_its_steps),
         cmocka_unit_test(the_loop_does_not_wake_itself_and_forgets_nothing),
@@ -680,7 +680,7 @@ int main(void)
         cmocka_unit_test(a_private_thread_runs_it_until_it_is_stopped),
         cmocka_unit_test(letting_go_of_a_running_loop_ends_it),
         cmocka_unit_test(the_last_reference_may_go_inside_a_callback),
-        cmocka_unit_test(the_last_reference_may_go_on_the_private_thread),
+        cmocka_unit_test(the_last_reference_may_be_dropped_on_the_private_thread),
         cmocka_unit_test(the_private_thread_takes_no_signals),
         cmocka_unit_test(without_descriptors_it_says_so),
         cmocka_unit_test(every_allocation_may_fail),

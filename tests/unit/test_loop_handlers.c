@@ -206,7 +206,7 @@ static void begin(fixture *f, bool no_threads)
     begin_with(f, no_threads, 0);
 }
 
-/* Everything is let go of, in the order that a program would use; nothing is left. */
+/* Everything is released, in the order that a program would use; nothing is left. */
 static void end(fixture *f)
 {
     ki_informer_stop(f->informer);
@@ -479,7 +479,7 @@ static void thousands_of_handlers_share_a_few_threads(void **state)
     assert_int_equal(ki_informer_start(f.informer, NULL), 0);
     assert_int_equal(ki_loop_start(f.loop, NULL), 0);
     size_t most = 0;
-    while (all_heard < (MANY - SLOW) * PODS) { /* all but the slow ones are told of everything */
+    while (all_heard < (MANY - SLOW) * PODS) { /* all but the slow ones receive everything */
         size_t now = thread_count();
         most = now > most ? now : most;
     }

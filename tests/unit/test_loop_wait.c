@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Having something done inside a loop from outside, and waiting for what happens there, whoever
- * runs it.  threads: yes */
+/* Having something done inside a loop from outside, and waiting for what happens there, on any
+ * thread.  threads: yes */
 #include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -18,9 +18,9 @@ typedef struct fixture {
     ki_loop *loop;
     atomic_int calls;
     atomic_bool done;
-    atomic_bool inside; /* `hold` is under way */
-    atomic_bool go_on;  /* and may end */
-    pthread_t where;    /* the last call ran */
+    atomic_bool inside;  /* `hold` is under way */
+    atomic_bool may_end; /* and may end */
+    pthread_t where;     /* the last call ran */
     ki_engine_task *task;
     int result;
 } fixture;
@@ -71,7 +71,7 @@ static void hold(void *arg)
 {
     fixture *f = arg;
     atomic_store(&f->inside, true);
-    await(&f->go_on);
+    await(&f->may_end);
 }
 
 static bool is_done(const void *arg)
@@ -206,7 +206,7 @@ static void a_call_is_made_though_the_runner_ends(void **state)
     pthread_t caller = start(call_note, &f);
     nap();
     ki_loop_stop(f.loop);
-    atomic_store(&f.go_on, true);
+    atomic_store(&f.may_end, true);
     join(runner);
     join(caller);
     assert_int_equal(f.result, 0);
@@ -237,7 +237,7 @@ static void a_call_is_made_once_whenever_the_runner_ends(void **state)
 
 /* ---- waiting ---- */
 
-static void whoever_waits_runs_a_loop_that_nobody_runs(void **state)
+static void waiters_run_a_loop_that_nobody_runs(void **state)
 {
     (void)state;
     fixture f;
@@ -247,7 +247,7 @@ static void whoever_waits_runs_a_loop_that_nobody_runs(void **state)
     end(&f);
 }
 
-static void whoever_waits_hears_of_what_another_thread_did(void **state)
+static void waiters_notice_what_another_thread_did(void **state)
 {
     (void)state;
     fixture f;
@@ -288,7 +288,7 @@ static void a_helper_gives_way_to_who_runs_it_for_ever(void **state)
     assert_int_equal(ki_loop_dispatch(f.loop), 0); /* the helper does all there is */
     pthread_t runner = start(run_loop, &f);
     nap();
-    atomic_store(&f.go_on, true);
+    atomic_store(&f.may_end, true);
     for (int i = 0; i < 20000 && !(f.calls != 0 && pthread_equal(f.where, runner)); i++) {
         nap();
         ki__loop_call(f.loop, note, &f);
@@ -339,8 +339,8 @@ int main(void)
         cmocka_unit_test(inside_a_call_runs_at_once_and_a_wait_is_refused),
         cmocka_unit_test(a_call_is_made_though_the_runner_ends),
         cmocka_unit_test(a_call_is_made_once_whenever_the_runner_ends),
-        cmocka_unit_test(whoever_waits_runs_a_loop_that_nobody_runs),
-        cmocka_unit_test(whoever_waits_hears_of_what_another_thread_did),
+        cmocka_unit_test(waiters_run_a_loop_that_nobody_runs),
+        cmocka_unit_test(waiters_notice_what_another_thread_did),
         cmocka_unit_test(a_stopped_loop_ends_the_wait),
         cmocka_unit_test(a_helper_gives_way_to_who_runs_it_for_ever),
         cmocka_unit_test(helpers_follow_one_another),

@@ -203,8 +203,8 @@ static void removal_from_a_run_around_the_end_hides_no_entry(void **state)
     ki__map_done(&map);
 }
 
-/* What an attacker who knew the key could reach: equal hashes, told apart by the bytes. */
-static void equal_hashes_are_told_apart_by_the_bytes(void **state)
+/* What an attacker who knew the key could reach: equal hashes, distinguished by the bytes. */
+static void equal_hashes_are_distinguished_by_the_bytes(void **state)
 {
     (void)state;
     ki__map map;
@@ -214,7 +214,7 @@ static void equal_hashes_are_told_apart_by_the_bytes(void **state)
     assert_int_equal(ki__map_set(&map, a, &one, NULL), 0);
     for (size_t i = 0; i < map.cap; i++) {
         if (map.slots[i].value != NULL) {
-            map.slots[i].key = ki_str_from("b"); /* "b" now stands there with the hash of "a" */
+            map.slots[i].key = ki_str_from("b"); /* "b" is now there with the hash of "a" */
         }
     }
     assert_null(ki__map_get(&map, a));
@@ -345,7 +345,7 @@ int main(void)
         cmocka_unit_test(limit_is_exact_and_room_comes_back),
         cmocka_unit_test(random_operations_agree_with_the_model),
         cmocka_unit_test(removal_from_a_run_around_the_end_hides_no_entry),
-        cmocka_unit_test(equal_hashes_are_told_apart_by_the_bytes),
+        cmocka_unit_test(equal_hashes_are_distinguished_by_the_bytes),
         cmocka_unit_test(failed_growth_leaves_the_map),
         cmocka_unit_test(done_map_may_be_used_again),
         cmocka_unit_test(hashed_calls_are_the_same_with_the_hash_given),

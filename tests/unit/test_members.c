@@ -73,7 +73,7 @@ static void a_reference_is_taken_only_of_what_has_some(void **state)
     assert_false(ki__refs_try_take(&refs));
 }
 
-/* Things that come and go while somebody looks. */
+/* Things that are added and removed during a walk. */
 typedef struct thing {
     ki__member member;
     ki__refs refs;

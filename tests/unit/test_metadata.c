@@ -182,7 +182,7 @@ static void annotations_have_a_limit_together(void **state)
     test_api_done(&api);
 }
 
-static void all_errors_are_told_once(void **state)
+static void all_errors_are_reported_once(void **state)
 {
     (void)state;
     test_api api;
@@ -265,7 +265,7 @@ int main(void)
         cmocka_unit_test(what_breaks_a_rule_is_refused),
         cmocka_unit_test(what_keeps_the_rules_is_taken),
         cmocka_unit_test(annotations_have_a_limit_together),
-        cmocka_unit_test(all_errors_are_told_once),
+        cmocka_unit_test(all_errors_are_reported_once),
         cmocka_unit_test(an_update_keeps_what_only_the_server_sets),
         cmocka_unit_test(memory_may_end_anywhere),
     };

@@ -185,7 +185,7 @@ static void groups_and_resources_may_be_missing_too(void **state)
     end(&f);
 }
 
-static void what_cannot_be_found_out_leaves_the_servers_own_text(void **state)
+static void without_discovery_the_servers_own_text_remains(void **state)
 {
     (void)state;
     static const struct {
@@ -209,7 +209,7 @@ static void what_cannot_be_found_out_leaves_the_servers_own_text(void **state)
         ask(&f, false);
         respond(&f, 404, NOT_FOUND);
         expect(&f, OWN_TEXT);
-        assert_int_equal(f.transport.count, 3); /* which was asked for once */
+        assert_int_equal(f.transport.count, 3); /* which was requested once */
         end(&f);
     }
     for (int at_once = 0; at_once <= 1; at_once++) { /* no response at all */
@@ -243,7 +243,7 @@ static void a_document_without_end_is_not_waited_for(void **state)
     end(&f);
 }
 
-static void the_core_group_is_not_asked_for(void **state)
+static void the_core_group_is_not_requested(void **state)
 {
     (void)state;
     fixture f;
@@ -297,9 +297,9 @@ int main(void)
         cmocka_unit_test(a_version_that_is_not_served_is_named_with_those_that_are),
         cmocka_unit_test(one_that_was_served_before_is_no_longer),
         cmocka_unit_test(groups_and_resources_may_be_missing_too),
-        cmocka_unit_test(what_cannot_be_found_out_leaves_the_servers_own_text),
+        cmocka_unit_test(without_discovery_the_servers_own_text_remains),
         cmocka_unit_test(a_document_without_end_is_not_waited_for),
-        cmocka_unit_test(the_core_group_is_not_asked_for),
+        cmocka_unit_test(the_core_group_is_not_requested),
         cmocka_unit_test(what_was_found_is_kept_for_a_while),
         cmocka_unit_test(it_can_be_cancelled_meanwhile),
     };

@@ -11,6 +11,7 @@
 #include <kinformer/checks.h>
 #include <kinformer/kinformer.h>
 #include <kinformer/metrics.h>
+#include <kinformer/monitor_server.h>
 #include <kinformer/projection.h>
 #include <kinformer/view.h>
 

@@ -361,7 +361,7 @@ static void members_named_twice_are_refused_at_the_top_and_in_metadata(void **st
     (void)snprintf(json, sizeof(json), "{\"%s\":1,\"%s\":1}", name, name);
     (void)snprintf(message, sizeof(message), "duplicate field %.63s", name);
     refuses(json, KI_ERR_INVALID, strlen(name) + 6, message);
-    /* The same name on different levels, and twice anywhere else, is fine. */
+    /* The same name on different levels, and twice anywhere else, is valid. */
     ki_object_unref(make("{\"name\":1,\"metadata\":{\"name\":\"a\",\"labels\":{\"x\":\"1\",\"x\":"
                          "\"2\"}},\"spec\":{\"a\":1,\"a\":2}}"));
 }

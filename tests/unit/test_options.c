@@ -91,7 +91,7 @@ static void size_of_zero_is_the_first_version(void **state)
     check(&ours, 9, NULL, 0);
 }
 
-static void newer_struct_is_fine_while_new_members_are_unset(void **state)
+static void newer_struct_is_accepted_while_new_members_are_unset(void **state)
 {
     (void)state;
     struct options_2 ours;
@@ -173,7 +173,7 @@ int main(void)
         cmocka_unit_test(struct_of_the_same_version_is_copied),
         cmocka_unit_test(older_struct_lacks_what_came_later),
         cmocka_unit_test(size_of_zero_is_the_first_version),
-        cmocka_unit_test(newer_struct_is_fine_while_new_members_are_unset),
+        cmocka_unit_test(newer_struct_is_accepted_while_new_members_are_unset),
         cmocka_unit_test(refusal_touches_nothing),
         cmocka_unit_test(struct_smaller_than_the_first_is_refused),
         cmocka_unit_test(what_is_given_fits_the_struct_of_the_caller),

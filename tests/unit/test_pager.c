@@ -204,7 +204,7 @@ static void later_pages_have_the_token_but_neither_version_nor_match(void **stat
     end(&f);
 }
 
-static void it_can_go_on_from_a_token(void **state)
+static void it_can_continue_from_a_token(void **state)
 {
     (void)state;
     fixture f;
@@ -411,7 +411,7 @@ static void pages_with_one_new_key_among_old_ones_lead_on(void **state)
     end(&f);
 }
 
-static void any_failure_is_told(void **state)
+static void any_failure_is_reported(void **state)
 {
     (void)state;
     const int codes[] = {-ECONNREFUSED, -ENOMEM, KI_ERR_SYNTAX};
@@ -457,7 +457,7 @@ static void a_list_that_ends_without_metadata_is_an_error(void **state)
     end(&f);
 }
 
-static void objects_set_aside_are_reported_and_named(void **state)
+static void skipped_objects_are_reported_and_named(void **state)
 {
     (void)state;
     fixture f;
@@ -639,7 +639,7 @@ int main(void)
         cmocka_unit_test(it_needs_engine_source_and_someone_to_tell),
         cmocka_unit_test(a_single_page_is_given_as_it_is),
         cmocka_unit_test(later_pages_have_the_token_but_neither_version_nor_match),
-        cmocka_unit_test(it_can_go_on_from_a_token),
+        cmocka_unit_test(it_can_continue_from_a_token),
         cmocka_unit_test(an_expired_later_page_means_one_full_list),
         cmocka_unit_test(an_expired_first_page_is_an_error),
         cmocka_unit_test(the_full_list_can_be_refused),
@@ -651,10 +651,10 @@ int main(void)
         cmocka_unit_test(empty_pages_end_some_time),
         cmocka_unit_test(pages_without_a_new_key_end_some_time),
         cmocka_unit_test(pages_with_one_new_key_among_old_ones_lead_on),
-        cmocka_unit_test(any_failure_is_told),
+        cmocka_unit_test(any_failure_is_reported),
         cmocka_unit_test(the_next_page_may_be_refused_at_once),
         cmocka_unit_test(a_list_that_ends_without_metadata_is_an_error),
-        cmocka_unit_test(objects_set_aside_are_reported_and_named),
+        cmocka_unit_test(skipped_objects_are_reported_and_named),
         cmocka_unit_test(too_many_objects_are_an_error),
         cmocka_unit_test(it_pauses),
         cmocka_unit_test(it_is_cancelled_anywhere),

@@ -94,7 +94,7 @@ static void an_expired_token_restarts_once(void **state)
     assert_string_equal(next.resource_version_match, "Exact");
     assert_string_equal(next.continue_token, "");
     assert_int_equal(next.limit, 0);
-    /* A server that pages it nevertheless; that the same token comes again is fine. */
+    /* A server that pages it nevertheless; the same token may come again. */
     assert_int_equal(take(&f, "9", "t1"), KI__PAGING_NEXT);
     assert_int_equal(ki__paging_options(&f.paging).limit, 0);
     assert_int_equal(refuse(&f, 410, "Expired"), KI__PAGING_FAILED);

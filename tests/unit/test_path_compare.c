@@ -170,8 +170,8 @@ static void joined_conditions(void **state)
     TEST_PATH_CASES(mixed, cases);
 }
 
-/* The first element that passes may lack what follows: the walk goes on with the next. */
-static void first_goes_on_behind_an_element_that_leads_nowhere(void **state)
+/* The first element that passes may lack what follows: the walk continues with the next. */
+static void first_continues_behind_an_element_that_leads_nowhere(void **state)
 {
     (void)state;
     static const test_path_case cases[] = {
@@ -264,7 +264,7 @@ int main(void)
         cmocka_unit_test(comparisons_of_two_paths),
         cmocka_unit_test(comparisons_with_any_of_several),
         cmocka_unit_test(joined_conditions),
-        cmocka_unit_test(first_goes_on_behind_an_element_that_leads_nowhere),
+        cmocka_unit_test(first_continues_behind_an_element_that_leads_nowhere),
         cmocka_unit_test(filters_within_descents),
         cmocka_unit_test(large_numbers_compare_exactly),
         cmocka_unit_test(encoded_strings),

@@ -87,7 +87,7 @@ static void expressions_match_as_in_go(void **state)
     }
 }
 
-static void what_is_wrong_is_told(void **state)
+static void errors_are_reported(void **state)
 {
     static const struct {
         const char *expression;
@@ -174,7 +174,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(expressions_match_as_in_go),
-        cmocka_unit_test(what_is_wrong_is_told),
+        cmocka_unit_test(errors_are_reported),
         cmocka_unit_test(limits_hold),
         cmocka_unit_test(memory_may_run_out),
     };

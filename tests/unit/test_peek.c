@@ -50,7 +50,7 @@ static void the_key_is_read_from_the_beginning_alone_if_it_is_certain(void **sta
     json_tells("{'metadata':{'name':'a','namespace':'n", "", "");
 }
 
-static void what_is_told_twice_or_wrongly_is_not_known(void **state)
+static void duplicate_or_invalid_fields_are_unknown(void **state)
 {
     (void)state;
     json_tells("{'metadata':{'name':'a','name':'b'}}", "", "");
@@ -125,7 +125,7 @@ static int peek(const ki_alloc *alloc, void *user)
     return r;
 }
 
-static void a_lack_of_memory_is_told(void **state)
+static void out_of_memory_is_reported(void **state)
 {
     (void)state;
     char text[] = "{\"metadata\":{\"name\":\"a\",\"namespace\":\"n\",\"resourceVersion\":\"7\"}}";
@@ -137,10 +137,10 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_key_is_read_past_what_is_malformed),
         cmocka_unit_test(the_key_is_read_from_the_beginning_alone_if_it_is_certain),
-        cmocka_unit_test(what_is_told_twice_or_wrongly_is_not_known),
+        cmocka_unit_test(duplicate_or_invalid_fields_are_unknown),
         cmocka_unit_test(a_name_over_the_limit_is_not_known),
         cmocka_unit_test(protobuf_tells_with_and_without_an_envelope),
-        cmocka_unit_test(a_lack_of_memory_is_told),
+        cmocka_unit_test(out_of_memory_is_reported),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

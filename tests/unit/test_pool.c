@@ -249,7 +249,7 @@ static void jobs_that_block_delay_no_other(void **state)
     assert_int_equal(f.logged, 0);
 }
 
-static void at_the_limit_jobs_wait_and_that_is_told_once(void **state)
+static void at_the_limit_jobs_wait_and_that_is_reported_once(void **state)
 {
     (void)state;
     enum { LIMIT = 3, TASKS = 10 };
@@ -364,7 +364,7 @@ static void *begin_chains(void *user)
     return NULL;
 }
 
-static void users_and_jobs_come_and_go_on_many_threads(void **state)
+static void users_and_jobs_of_many_threads(void **state)
 {
     (void)state;
     enum { THREADS = 4, CHAINS = 50, LENGTH = 200 };
@@ -423,10 +423,10 @@ int main(void)
         cmocka_unit_test(jobs_that_come_one_by_one_need_one_thread),
         cmocka_unit_test(jobs_begin_in_the_order_of_posting),
         cmocka_unit_test(jobs_that_block_delay_no_other),
-        cmocka_unit_test(at_the_limit_jobs_wait_and_that_is_told_once),
+        cmocka_unit_test(at_the_limit_jobs_wait_and_that_is_reported_once),
         cmocka_unit_test(threads_that_are_idle_end_but_for_one),
         cmocka_unit_test(a_thread_that_cannot_be_started_is_done_without),
-        cmocka_unit_test(users_and_jobs_come_and_go_on_many_threads),
+        cmocka_unit_test(users_and_jobs_of_many_threads),
         cmocka_unit_test(every_allocation_may_fail),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -9,7 +9,7 @@
 #include "support/edits.h"
 #include "support/test.h"
 
-/* An array holds at most 4096 ids; the last three ids stand for the largest there are. */
+/* An array holds at most 4096 ids; the last three ids represent the largest possible ones. */
 enum { IDS = 6000, ARRAY_MAX = 4096, VERSIONS = 60 };
 
 struct version {

@@ -239,7 +239,7 @@ static void paths_read_what_is_kept(void **state)
         {".status.conditions[type=Ready].type", 0},
         {".status.conditions[type=Other].type", KI_ERR_NOT_FOUND},
         {".status.conditions[status=True].type", KI_ERR_NOT_KEPT},
-        {".status.list[b=c].a", KI_ERR_NOT_KEPT}, /* although there is no such list */
+        {".status.list[b=c].a", KI_ERR_NOT_KEPT}, /* although the list does not exist */
         {".status.list[a=c].a", KI_ERR_NOT_FOUND},
         {".status.conditions[?(@.type=='x' || @.status=='True')].type", KI_ERR_NOT_KEPT},
         {"..name", KI_ERR_NOT_KEPT},

@@ -141,7 +141,7 @@ static void what_is_cut_off_is_refused(void **state)
     CHECK_REFUSED("v1", "Pod", cases);
 }
 
-static void what_stands_twice_is_refused(void **state)
+static void duplicates_are_rejected(void **state)
 {
     (void)state;
     static const refused cases[] = {
@@ -195,7 +195,7 @@ static void special_messages_are_checked_too(void **state)
     CHECK_REFUSED("apiextensions.k8s.io/v1", "CustomResourceDefinition", definition);
 }
 
-static void any_other_order_and_length_is_fine(void **state)
+static void any_other_order_and_length_is_valid(void **state)
 {
     (void)state;
     static const char *const texts[] = {
@@ -358,9 +358,9 @@ int main(void)
         cmocka_unit_test(malformed_tags_are_refused),
         cmocka_unit_test(wrong_wire_types_are_refused),
         cmocka_unit_test(what_is_cut_off_is_refused),
-        cmocka_unit_test(what_stands_twice_is_refused),
+        cmocka_unit_test(duplicates_are_rejected),
         cmocka_unit_test(special_messages_are_checked_too),
-        cmocka_unit_test(any_other_order_and_length_is_fine),
+        cmocka_unit_test(any_other_order_and_length_is_valid),
         cmocka_unit_test(messages_nest_up_to_the_limit),
         cmocka_unit_test(deep_messages_survive_every_failed_allocation),
         cmocka_unit_test(cutting_anywhere_is_refused_or_whole),

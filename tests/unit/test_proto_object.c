@@ -51,7 +51,7 @@ static int make(const input *in, ki_object **ret_object, ki_error *error)
 /* An envelope: the magic and what test_proto() reads. */
 #define ENVELOPE(text) "#6b387300 " text
 
-static void an_envelope_tells_the_kind(void **state)
+static void an_envelope_names_the_kind(void **state)
 {
     (void)state;
     static const struct {
@@ -435,7 +435,7 @@ static void making_survives_every_failed_allocation(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(an_envelope_tells_the_kind),
+        cmocka_unit_test(an_envelope_names_the_kind),
         cmocka_unit_test(an_envelope_may_be_empty),
         cmocka_unit_test(bad_envelopes_are_refused),
         cmocka_unit_test(unknown_kinds_are_kept_and_their_metadata_read),

@@ -10,7 +10,7 @@
 /* What to read, and how. */
 typedef struct reading {
     ki_str bytes;
-    uint64_t len; /* of the message, as the stream is told */
+    uint64_t len; /* of the message, as passed to the stream */
     uint32_t enter[2];
 } reading;
 
@@ -135,7 +135,7 @@ static void what_is_not_over_is_cut(void **state)
     }
 }
 
-static void the_value_at_hand_can_be_asked_for(void **state)
+static void the_current_value_can_be_read(void **state)
 {
     (void)state;
     ki__proto_stream stream;
@@ -186,7 +186,7 @@ int main(void)
         cmocka_unit_test(fields_come_with_their_place),
         cmocka_unit_test(one_field_at_each_depth_may_be_entered),
         cmocka_unit_test(what_is_not_over_is_cut),
-        cmocka_unit_test(the_value_at_hand_can_be_asked_for),
+        cmocka_unit_test(the_current_value_can_be_read),
         cmocka_unit_test(malformed_bytes_are_refused_at_their_place),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

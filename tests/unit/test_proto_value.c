@@ -258,7 +258,7 @@ static void text_that_is_no_utf8_is_repaired(void **state)
     assert_string_equal(room, "n\xef\xbf\xbd(");
     assert_int_equal(ki_value_get_string(&value, room, 5), KI_ERR_LIMIT);
     assert_true(ki_value_equals(&value, ki_str_from("n\xef\xbf\xbd(")));
-    assert_false(ki_value_equals(&value, ki_str_from("n\xc3("))); /* not even what stands there */
+    assert_false(ki_value_equals(&value, ki_str_from("n\xc3("))); /* not even the stored bytes */
     assert_false(ki_value_equals(&value, ki_str_from("n\xef\xbf\xbd")));
     assert_false(ki_value_equals(&value, ki_str_from("n\xef\xbf\xbd)")));
     assert_false(ki_value_equals(&value, ki_str_from("n\xef\xbf\xbd((")));
@@ -509,7 +509,7 @@ static void walks_go_forward_in_the_bytes(void **state)
     ki_object_unref(pod);
 }
 
-static void unknown_fields_are_left_out_and_told(void **state)
+static void unknown_fields_are_left_out_and_reported(void **state)
 {
     (void)state;
     ki_object *pod = test_proto_object(
@@ -543,7 +543,7 @@ static void unknown_fields_are_left_out_and_told(void **state)
     ki_object_unref(pod);
 }
 
-static void walks_of_paths_tell_of_missing_schemas_too(void **state)
+static void walks_of_paths_report_missing_schemas_too(void **state)
 {
     (void)state;
     ki_object *pod = test_proto_object(core, "Pod", "2:{10:'n' 60:1}");
@@ -674,8 +674,8 @@ int main(void)
         cmocka_unit_test(lists_in_messages_and_choices_read_as_json_shows_them),
         cmocka_unit_test(maps_are_found_by_key_the_first_counts),
         cmocka_unit_test(walks_go_forward_in_the_bytes),
-        cmocka_unit_test(unknown_fields_are_left_out_and_told),
-        cmocka_unit_test(walks_of_paths_tell_of_missing_schemas_too),
+        cmocka_unit_test(unknown_fields_are_left_out_and_reported),
+        cmocka_unit_test(walks_of_paths_report_missing_schemas_too),
         cmocka_unit_test(paths_filter_slice_and_descend),
         cmocka_unit_test(the_tables_need_no_more_than_the_reader_does),
         cmocka_unit_test(writing_survives_every_failed_allocation_and_limit),

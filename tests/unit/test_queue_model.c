@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Random histories of a server, seen through lists and watches with gaps, into an informer of each
  * kind; batches that go back, deltas that come while others are out, memory that fails. A model
- * follows what the handler is told. At rest the server, the store and the handler's view are the
+ * follows what the handler receives. At rest the server, the store and the handler's view are the
  * same, and on the way every event makes sense:
  *   - additions are of objects that the handler did not have, updates and deletions of those it
  * did;
- *   - an update begins with what the handler was told last, and never goes to another uid;
- *   - the store has what the handler is told of, or something newer. */
+ *   - an update begins with what the handler received last, and never goes to another uid;
+ *   - the store has what the handler receives, or something newer. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -25,14 +25,14 @@ struct model {
     test_alloc alloc;
     ki_simple_informer *informer;
     ki_queue *queue;
-    unsigned version;            /* of the server */
-    unsigned life[KEYS];         /* how often the name was made: its uid */
-    ki_object *server[KEYS];     /* or NULL */
-    const ki_object *told[KEYS]; /* what the handler was told last; a reference */
-    bool connected;              /* the watch is open; otherwise a list comes next */
-    unsigned events[4];          /* added, updated, deleted, synced */
+    unsigned version;                 /* of the server */
+    unsigned life[KEYS];              /* how often the name was made: its uid */
+    ki_object *server[KEYS];          /* or NULL */
+    const ki_object *delivered[KEYS]; /* what the handler received last; a reference */
+    bool connected;                   /* the watch is open; otherwise a list comes next */
+    unsigned events[4];               /* added, updated, deleted, synced */
     unsigned unseen;
-    bool put_inside; /* the server goes on while the handler runs */
+    bool put_inside; /* the server changes while the handler runs */
 };
 
 static unsigned pick(struct model *m, unsigned below)
@@ -47,7 +47,7 @@ static unsigned key_of(const ki_object *object)
 
 /* The server */
 
-static void server_goes_on(struct model *m);
+static void server_changes(struct model *m);
 
 static int watch(struct model *m, int (*put)(ki_queue *, const ki_object *, ki_error *),
                  const ki_object *object)
@@ -105,7 +105,7 @@ static void server_lists(struct model *m)
     m->connected = ki_queue_replace(m->queue, &all, NULL) >= 0;
 }
 
-static void server_goes_on(struct model *m)
+static void server_changes(struct model *m)
 {
     unsigned what = pick(m, 100);
     unsigned key = pick(m, KEYS);
@@ -141,46 +141,46 @@ static unsigned number_of(const ki_object *object)
     return number;
 }
 
-static void is_told(struct model *m, const ki_object *object, const ki_object *now)
+static void deliver(struct model *m, const ki_object *object, const ki_object *now)
 {
     unsigned key = key_of(object);
-    ki_object_unref(m->told[key]);
-    m->told[key] = ki_object_ref(now);
+    ki_object_unref(m->delivered[key]);
+    m->delivered[key] = ki_object_ref(now);
     ki_object *stored = ki_store_get(ki_simple_informer_store(m->informer), ki_object_key(object));
     if (stored != NULL) {
         assert_true(number_of(stored) >= number_of(object));
     }
     ki_object_unref(stored);
     if (m->put_inside && pick(m, 3) == 0) {
-        server_goes_on(m);
+        server_changes(m);
     }
 }
 
 static void on_add(const ki_object *object, bool is_initial, void *user)
 {
     struct model *m = user;
-    assert_null(m->told[key_of(object)]);
+    assert_null(m->delivered[key_of(object)]);
     assert_true(!is_initial || !ki_simple_informer_has_synced(m->informer));
     m->events[0]++;
-    is_told(m, object, object);
+    deliver(m, object, object);
 }
 
 static void on_update(const ki_object *old_object, const ki_object *object, void *user)
 {
     struct model *m = user;
-    const ki_object *last = m->told[key_of(object)];
+    const ki_object *last = m->delivered[key_of(object)];
     assert_non_null(last);
     assert_string_equal(ki_object_resource_version(last), ki_object_resource_version(old_object));
     assert_string_equal(ki_object_uid(last), ki_object_uid(object));
     assert_true(number_of(object) > number_of(last));
     m->events[1]++;
-    is_told(m, object, object);
+    deliver(m, object, object);
 }
 
 static void on_delete(const ki_object *object, bool final_state_unknown, void *user)
 {
     struct model *m = user;
-    const ki_object *last = m->told[key_of(object)];
+    const ki_object *last = m->delivered[key_of(object)];
     assert_non_null(last);
     assert_string_equal(ki_object_uid(last), ki_object_uid(object));
     assert_true(number_of(object) >= number_of(last));
@@ -189,17 +189,17 @@ static void on_delete(const ki_object *object, bool final_state_unknown, void *u
         m->unseen++;
     }
     m->events[2]++;
-    is_told(m, object, NULL);
+    deliver(m, object, NULL);
 }
 
 static void on_sync(const ki_object *object, void *user)
 {
     struct model *m = user;
-    const ki_object *last = m->told[key_of(object)];
+    const ki_object *last = m->delivered[key_of(object)];
     assert_non_null(last);
     assert_string_equal(ki_object_resource_version(last), ki_object_resource_version(object));
     m->events[3]++;
-    is_told(m, object, object);
+    deliver(m, object, object);
 }
 
 /* Runs */
@@ -235,11 +235,11 @@ static void come_to_rest(struct model *m)
         const char name[] = {(char)('a' + key), '\0'};
         const ki_object *stored = ki_snapshot_get(snapshot, name);
         assert_int_equal(stored != NULL, m->server[key] != NULL);
-        assert_int_equal(m->told[key] != NULL, m->server[key] != NULL);
+        assert_int_equal(m->delivered[key] != NULL, m->server[key] != NULL);
         if (stored != NULL) {
             count++;
             assert_int_equal(number_of(stored), number_of(m->server[key]));
-            assert_int_equal(number_of(m->told[key]), number_of(m->server[key]));
+            assert_int_equal(number_of(m->delivered[key]), number_of(m->server[key]));
         }
     }
     assert_int_equal(ki_snapshot_count(snapshot), count);
@@ -265,7 +265,7 @@ static void run(struct model *m, uint64_t seed, ki_queue_kind kind, bool put_ins
     for (unsigned i = 0; i < STEPS; i++) {
         m->put_inside = put_inside;
         if (pick(m, 3) > 0) {
-            server_goes_on(m);
+            server_changes(m);
         } else {
             step(m);
         }
@@ -276,7 +276,7 @@ static void run(struct model *m, uint64_t seed, ki_queue_kind kind, bool put_ins
     come_to_rest(m);
     for (unsigned key = 0; key < KEYS; key++) {
         ki_object_unref(m->server[key]);
-        ki_object_unref(m->told[key]);
+        ki_object_unref(m->delivered[key]);
     }
     ki_simple_informer_unref(m->informer);
     test_alloc_done(&m->alloc);

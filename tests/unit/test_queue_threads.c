@@ -114,7 +114,7 @@ static void the_order_of_each_producer_is_kept(void **state)
     }
 }
 
-static void closing_releases_who_waits(void **state)
+static void closing_releases_waiters(void **state)
 {
     (void)state;
     for (int kind = 0; kind < KINDS; kind++) {
@@ -137,7 +137,7 @@ static void closing_releases_who_waits(void **state)
     }
 }
 
-static void who_waits_is_the_only_consumer(void **state)
+static void the_waiter_is_the_only_consumer(void **state)
 {
     (void)state;
     for (int kind = 0; kind < KINDS; kind++) {
@@ -165,8 +165,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_order_of_each_producer_is_kept),
-        cmocka_unit_test(closing_releases_who_waits),
-        cmocka_unit_test(who_waits_is_the_only_consumer),
+        cmocka_unit_test(closing_releases_waiters),
+        cmocka_unit_test(the_waiter_is_the_only_consumer),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

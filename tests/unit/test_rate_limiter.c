@@ -203,7 +203,7 @@ static void with_max_wait_bounds_the_wait_and_nothing_else(void **state)
     ki_rate_limiter_done(&limiter);
 }
 
-static void the_default_is_5_ms_to_1000_s_and_10_in_a_second_from_100(void **state)
+static void the_default_is_5_ms_to_1000_s_and_10_per_second_from_100(void **state)
 {
     (void)state;
     ki_rate_limiter limiter = {0};
@@ -221,7 +221,7 @@ static void the_default_is_5_ms_to_1000_s_and_10_in_a_second_from_100(void **sta
     ki_rate_limiter_done(&limiter);
 }
 
-static void what_cannot_be_is_refused_and_nothing_is_taken(void **state)
+static void invalid_options_are_rejected_and_nothing_is_taken(void **state)
 {
     (void)state;
     ki_rate_limiter part = {0};
@@ -294,8 +294,8 @@ int main(void)
         cmocka_unit_test(a_bucket_never_overflows),
         cmocka_unit_test(max_of_asks_all_and_takes_the_longest),
         cmocka_unit_test(with_max_wait_bounds_the_wait_and_nothing_else),
-        cmocka_unit_test(the_default_is_5_ms_to_1000_s_and_10_in_a_second_from_100),
-        cmocka_unit_test(what_cannot_be_is_refused_and_nothing_is_taken),
+        cmocka_unit_test(the_default_is_5_ms_to_1000_s_and_10_per_second_from_100),
+        cmocka_unit_test(invalid_options_are_rejected_and_nothing_is_taken),
         cmocka_unit_test(without_memory_a_key_waits_longest),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -10,6 +10,7 @@
 #include <kinformer/field_selector.h>
 #include <kinformer/kinformer.h>
 #include <kinformer/leader.h>
+#include <kinformer/monitor_server.h>
 #include <kinformer/parts/engine.h>
 #include <kinformer/parts/local_source.h>
 #include <kinformer/parts/pager.h>
@@ -35,6 +36,7 @@
     X(ki_leader)          \
     X(ki_local_source)    \
     X(ki_loop)            \
+    X(ki_monitor_server)  \
     X(ki_pager)           \
     X(ki_queue)           \
     X(ki_reflector)       \

@@ -157,7 +157,7 @@ static void health_fits_the_struct_of_the_caller(void **state)
     reflecting_done(&r);
 }
 
-static void health_tells_what_it_waits_for(void **state)
+static void health_shows_what_it_waits_for(void **state)
 {
     (void)state;
     reflecting r;
@@ -259,7 +259,7 @@ static void cancel_and_stop(void *call, void *user)
     ki_reflector_stop(to_stop);
 }
 
-/* Whoever stops it may stop the loop as soon as it has stopped: nothing may wait for that. */
+/* The loop may be stopped as soon as the reflector has stopped: nothing may wait for it. */
 static void a_stop_that_comes_too_late_leaves_nothing_in_the_engine(void **state)
 {
     (void)state;
@@ -293,7 +293,7 @@ static void it_stops_before_the_task_that_begins_a_phase(void **state)
     reflecting_done(&r);
 }
 
-static void whoever_lets_go_of_a_running_one_does_not_end_it(void **state)
+static void releasing_a_running_reflector_does_not_end_it(void **state)
 {
     (void)state;
     reflecting r;
@@ -345,7 +345,7 @@ static bool provoke_before_sync(reflecting *r, char at)
         fake_alive(s, 0);
         reflecting_advance(r, 15 * TEST_SECOND);
         break;
-    default: /* a report: an object of the list was set aside */
+    default: /* a report: an object of the list was skipped */
         fake_skipped(s, KI_WATCH_EVENT_ADDED, "default/z", "", KI_ERR_SYNTAX);
         break;
     }
@@ -381,7 +381,7 @@ static void provoke(reflecting *r, char at)
     case 'K': /* remove_key */
         fake_skipped(s, KI_WATCH_EVENT_DELETED, "default/a", "11", KI_ERR_SYNTAX);
         break;
-    case '!': /* a report: an event was set aside */
+    case '!': /* a report: an event was skipped */
         fake_skipped(s, KI_WATCH_EVENT_DELETED, "", "11", KI_ERR_SYNTAX);
         break;
     case 'O': /* a report: an event from the past */
@@ -409,7 +409,7 @@ static void it_stops_from_inside_every_callback(void **state)
         reflecting r;
         reflecting_init(&r);
         provoke(&r, *at);
-        /* More of everything, which must not be told any more. */
+        /* More of everything, which must not be delivered any more. */
         if (r.source.open) {
             fake_event(&r.source, KI_WATCH_EVENT_ADDED, fake_pod("z", 100));
             fake_bookmark(&r.source, "101", true);
@@ -671,7 +671,7 @@ static void attempts_in_a_minute_follow_the_back_off(void **state)
 
 /* As proxies do that take an answer for complete when it pauses. What each brings is news, so that
  * waits do not grow; yet there is one. */
-static void watches_that_end_after_one_event_are_taken_up_about_once_a_second(void **state)
+static void watches_that_end_after_one_event_are_resumed_about_once_a_second(void **state)
 {
     (void)state;
     reflecting r;
@@ -687,8 +687,8 @@ static void watches_that_end_after_one_event_are_taken_up_about_once_a_second(vo
     reflecting_done(&r);
 }
 
-/* A server that is fine but for ending each watch after a second or so is asked once for each. */
-static void watches_that_live_are_taken_up_at_once_but_not_more_than_once_a_second(void **state)
+/* A healthy server that ends each watch after a second or so gets one request for each. */
+static void watches_that_live_are_resumed_at_once_but_at_most_once_a_second(void **state)
 {
     (void)state;
     reflecting r;
@@ -1003,19 +1003,19 @@ int main(void)
         cmocka_unit_test(states_have_names),
         cmocka_unit_test(the_version_is_copied_if_it_fits),
         cmocka_unit_test(health_fits_the_struct_of_the_caller),
-        cmocka_unit_test(health_tells_what_it_waits_for),
+        cmocka_unit_test(health_shows_what_it_waits_for),
         cmocka_unit_test(it_stops_from_every_state),
         cmocka_unit_test(a_stop_that_comes_too_late_leaves_nothing_in_the_engine),
         cmocka_unit_test(it_stops_before_the_task_that_begins_a_phase),
-        cmocka_unit_test(whoever_lets_go_of_a_running_one_does_not_end_it),
+        cmocka_unit_test(releasing_a_running_reflector_does_not_end_it),
         cmocka_unit_test(it_stops_from_inside_every_callback),
         cmocka_unit_test(the_last_reference_may_go_inside_a_callback),
         cmocka_unit_test(a_pause_reaches_the_source_and_is_no_silence),
         cmocka_unit_test(a_pause_holds_for_every_call_that_is_made_meanwhile),
         cmocka_unit_test(a_source_that_cannot_pause_is_left_alone),
         cmocka_unit_test(attempts_in_a_minute_follow_the_back_off),
-        cmocka_unit_test(watches_that_end_after_one_event_are_taken_up_about_once_a_second),
-        cmocka_unit_test(watches_that_live_are_taken_up_at_once_but_not_more_than_once_a_second),
+        cmocka_unit_test(watches_that_end_after_one_event_are_resumed_about_once_a_second),
+        cmocka_unit_test(watches_that_live_are_resumed_at_once_but_at_most_once_a_second),
         cmocka_unit_test(the_waits_of_many_reflectors_spread),
         cmocka_unit_test(an_hour_without_events_does_not_list_again),
         cmocka_unit_test(a_lying_bookmark_is_put_right_by_a_list),

@@ -424,9 +424,9 @@ static void an_expired_watch_is_reported_and_no_outage(void **state)
     reflecting_done(&r);
 }
 
-/* ---- the back-off before lists ---- */
+/* ---- the backoff before lists ---- */
 
-/* Lists, is told after `lived` that its version has expired, and waits; how long. */
+/* Lists, learns after `lived` that its version has expired, and waits. Returns how long. */
 static uint64_t expire_after(reflecting *r, uint64_t lived, const char *version)
 {
     fake_end_list(&r->source, version, "");

@@ -43,7 +43,7 @@ static void the_first_list_asks_for_the_latest_in_pages_of_500(void **state)
     reflecting_done(&r);
 }
 
-static void a_stale_start_must_be_asked_for(void **state)
+static void a_stale_start_must_be_requested(void **state)
 {
     (void)state;
     reflecting r;
@@ -294,7 +294,7 @@ static void other_timeouts_are_plain_errors(void **state)
 
 /* ---- failures ---- */
 
-static void every_other_failure_is_told_and_waited_out(void **state)
+static void every_other_failure_is_reported_and_waited_out(void **state)
 {
     (void)state;
     const int codes[] = {400, 401, 403, 404, 422, 429, 500, 503};
@@ -318,7 +318,7 @@ static void every_other_failure_is_told_and_waited_out(void **state)
     }
 }
 
-static void broken_connections_are_told_and_waited_out(void **state)
+static void broken_connections_are_reported_and_waited_out(void **state)
 {
     (void)state;
     const int codes[] = {-ECONNREFUSED, -ECONNRESET, -EPIPE, -ETIMEDOUT, -ENOMEM, KI_ERR_SYNTAX};
@@ -412,7 +412,7 @@ static void a_list_without_metadata_is_no_list(void **state)
     reflecting_done(&r);
 }
 
-static void objects_set_aside_are_named_to_the_target(void **state)
+static void skipped_objects_are_named_to_the_target(void **state)
 {
     (void)state;
     reflecting r;
@@ -435,14 +435,14 @@ static void objects_set_aside_are_named_to_the_target(void **state)
 
 /* ---- never back in time ---- */
 
-static void a_relist_from_the_past_is_refused_and_asked_for_anew(void **state)
+static void a_stale_relist_is_rejected_and_repeated(void **state)
 {
     (void)state;
     reflecting r;
     reflecting_init(&r);
     reflecting_sync_by_list(&r);
     expire(&r);
-    fake_end_list(&r.source, "9", ""); /* of a server that lags, although 10 was asked for */
+    fake_end_list(&r.source, "9", ""); /* of a server that lags, although 10 was requested */
     reflecting_expect(&r, "");
     reflecting_expect_state(&r, KI_REFLECTOR_BACKOFF, "10");
     assert_int_equal(reflecting_health(&r).anomalies, 1);
@@ -505,7 +505,7 @@ static void versions_without_an_order_are_taken_as_they_come(void **state)
     reflecting_done(&r);
 }
 
-static void a_restored_backup_is_an_epoch_change_that_is_told(void **state)
+static void a_restored_backup_is_reported_as_an_epoch_change(void **state)
 {
     (void)state;
     reflecting r;
@@ -522,7 +522,7 @@ static void a_restored_backup_is_an_epoch_change_that_is_told(void **state)
     assert_int_equal(r.reports, 1);
     assert_int_equal(r.report_code, KI_ERR_STALE);
     fake_event(&r.source, KI_WATCH_EVENT_MODIFIED,
-               fake_pod("a", 5)); /* and it goes on from there */
+               fake_pod("a", 5)); /* and it continues from there */
     reflecting_expect(&r, "~a@5");
     reflecting_done(&r);
 }
@@ -630,7 +630,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_first_list_asks_for_the_latest_in_pages_of_500),
-        cmocka_unit_test(a_stale_start_must_be_asked_for),
+        cmocka_unit_test(a_stale_start_must_be_requested),
         cmocka_unit_test(a_source_without_streaming_is_listed),
         cmocka_unit_test(a_list_is_handed_over_at_its_version_and_then_watched),
         cmocka_unit_test(pages_are_put_together_and_later_ones_carry_only_the_token),
@@ -643,18 +643,18 @@ int main(void)
         cmocka_unit_test(a_version_the_server_does_not_have_is_listed_without_one_at_once),
         cmocka_unit_test(only_once),
         cmocka_unit_test(other_timeouts_are_plain_errors),
-        cmocka_unit_test(every_other_failure_is_told_and_waited_out),
-        cmocka_unit_test(broken_connections_are_told_and_waited_out),
+        cmocka_unit_test(every_other_failure_is_reported_and_waited_out),
+        cmocka_unit_test(broken_connections_are_reported_and_waited_out),
         cmocka_unit_test(the_wait_is_as_long_as_the_server_asks_for),
         cmocka_unit_test(a_target_that_refuses_a_list_gets_it_again),
         cmocka_unit_test(a_list_without_a_byte_for_three_minutes_is_given_up),
         cmocka_unit_test(a_list_without_metadata_is_no_list),
-        cmocka_unit_test(objects_set_aside_are_named_to_the_target),
-        cmocka_unit_test(a_relist_from_the_past_is_refused_and_asked_for_anew),
+        cmocka_unit_test(skipped_objects_are_named_to_the_target),
+        cmocka_unit_test(a_stale_relist_is_rejected_and_repeated),
         cmocka_unit_test(a_stream_from_the_past_is_refused_too),
         cmocka_unit_test(versions_compare_as_numbers_of_any_length),
         cmocka_unit_test(versions_without_an_order_are_taken_as_they_come),
-        cmocka_unit_test(a_restored_backup_is_an_epoch_change_that_is_told),
+        cmocka_unit_test(a_restored_backup_is_reported_as_an_epoch_change),
         cmocka_unit_test(a_410_on_a_later_page_restarts_with_one_full_list),
         cmocka_unit_test(a_list_without_a_new_key_is_given_up),
         cmocka_unit_test(a_page_of_another_version_restarts_as_well),

@@ -51,7 +51,7 @@ static void the_end_bookmark_hands_all_objects_over_at_its_version(void **state)
     reflecting_done(&r);
 }
 
-static void the_same_stream_goes_on_as_the_watch(void **state)
+static void the_same_stream_continues_as_the_watch(void **state)
 {
     (void)state;
     reflecting r;
@@ -65,7 +65,7 @@ static void the_same_stream_goes_on_as_the_watch(void **state)
     reflecting_done(&r);
 }
 
-static void health_tells_how_much_of_a_list_has_come_and_whether_a_watch_stands(void **state)
+static void health_shows_progress_of_a_list_and_whether_a_watch_is_open(void **state)
 {
     (void)state;
     reflecting r;
@@ -80,13 +80,13 @@ static void health_tells_how_much_of_a_list_has_come_and_whether_a_watch_stands(
     assert_int_equal(reflecting_health(&r).arrived, 2);
     fake_bookmark(&r.source, "10", true);
     reflecting_expect(&r, "=(a@1,b@2)@10");
-    assert_true(reflecting_health(&r).accepted); /* the same stream goes on */
+    assert_true(reflecting_health(&r).accepted); /* the same stream continues */
     assert_int_equal(reflecting_health(&r).arrived, 0);
     reflecting_advance(&r, UINT64_C(5000000000));
     fake_end_watch(&r.source);
     reflecting_settle(&r);
     assert_int_equal(reflecting_health(&r).state, KI_REFLECTOR_WATCHING);
-    assert_false(reflecting_health(&r).accepted); /* it was asked for again */
+    assert_false(reflecting_health(&r).accepted); /* it was requested again */
     fake_alive(&r.source, 0);
     reflecting_settle(&r);
     assert_true(reflecting_health(&r).accepted);
@@ -107,7 +107,7 @@ static void changes_before_the_end_bookmark_are_part_of_the_list(void **state)
     fake_event(&r.source, KI_WATCH_EVENT_DELETED, fake_pod("never-there", 6));
     fake_event(&r.source, KI_WATCH_EVENT_MODIFIED, fake_pod("d", 7)); /* not seen before: added */
     fake_event(&r.source, KI_WATCH_EVENT_DELETED, fake_pod("c", 8));
-    fake_event(&r.source, KI_WATCH_EVENT_ADDED, fake_pod("c", 9)); /* made anew */
+    fake_event(&r.source, KI_WATCH_EVENT_ADDED, fake_pod("c", 9)); /* recreated */
     fake_bookmark(&r.source, "9", true);
     reflecting_expect(&r, "=(a@4,d@7,c@9)@9");
     reflecting_done(&r);
@@ -311,7 +311,7 @@ static void a_stream_of_the_latest_that_cannot_be_falls_back_to_the_list(void **
         assert_int_equal(r.errors, 0);
         fake_end_status(&r.source, 500, "InternalError", "conversion failed");
         reflecting_expect_state(&r, KI_REFLECTOR_BACKOFF, "");
-        assert_int_equal(r.errors, 1); /* now somebody is told */
+        assert_int_equal(r.errors, 1); /* now it is reported */
         reflecting_done(&r);
     }
 }
@@ -397,7 +397,7 @@ static void streaming_is_tried_first_each_time(void **state)
     reflecting_done(&r);
 }
 
-static void a_target_that_refuses_the_list_is_told_and_tried_again(void **state)
+static void a_target_that_rejects_the_list_is_reported_and_retried(void **state)
 {
     (void)state;
     reflecting r;
@@ -595,9 +595,9 @@ static void the_times_of_the_fallback_can_be_chosen(void **state)
     reflecting_done(&r);
 }
 
-/* ---- what cannot be read ---- */
+/* ---- undecodable events ---- */
 
-static void an_object_set_aside_does_not_stop_the_others(void **state)
+static void a_skipped_object_does_not_stop_the_others(void **state)
 {
     (void)state;
     reflecting r;
@@ -675,8 +675,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_request_of_a_streaming_list),
         cmocka_unit_test(the_end_bookmark_hands_all_objects_over_at_its_version),
-        cmocka_unit_test(the_same_stream_goes_on_as_the_watch),
-        cmocka_unit_test(health_tells_how_much_of_a_list_has_come_and_whether_a_watch_stands),
+        cmocka_unit_test(the_same_stream_continues_as_the_watch),
+        cmocka_unit_test(health_shows_progress_of_a_list_and_whether_a_watch_is_open),
         cmocka_unit_test(changes_before_the_end_bookmark_are_part_of_the_list),
         cmocka_unit_test(other_bookmarks_do_not_end_the_initial_events),
         cmocka_unit_test(every_status_leads_to_the_same_as_answer_and_as_event),
@@ -691,7 +691,7 @@ int main(void)
         cmocka_unit_test(a_very_short_stream_falls_back_to_the_list),
         cmocka_unit_test(a_connection_that_breaks_at_once_is_waited_for),
         cmocka_unit_test(streaming_is_tried_first_each_time),
-        cmocka_unit_test(a_target_that_refuses_the_list_is_told_and_tried_again),
+        cmocka_unit_test(a_target_that_rejects_the_list_is_reported_and_retried),
         cmocka_unit_test(no_end_bookmark_falls_back_after_15_s),
         cmocka_unit_test(a_stream_that_is_not_accepted_has_three_minutes),
         cmocka_unit_test(bytes_without_an_event_yet_are_progress),
@@ -701,7 +701,7 @@ int main(void)
         cmocka_unit_test(closed_twice_before_the_end_falls_back),
         cmocka_unit_test(after_that_streaming_is_not_tried_for_ten_minutes),
         cmocka_unit_test(the_times_of_the_fallback_can_be_chosen),
-        cmocka_unit_test(an_object_set_aside_does_not_stop_the_others),
+        cmocka_unit_test(a_skipped_object_does_not_stop_the_others),
         cmocka_unit_test(a_deletion_of_nobody_knows_what_spoils_the_list),
         cmocka_unit_test(events_of_another_kind_are_left_out_of_the_list),
         cmocka_unit_test(too_many_objects_are_a_failed_stream),

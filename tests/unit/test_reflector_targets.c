@@ -93,7 +93,7 @@ static int fill_store(const ki_alloc *alloc, void *user)
     return r;
 }
 
-static void a_store_follows_what_it_is_told(void **state)
+static void a_store_follows_its_events(void **state)
 {
     (void)state;
     test_alloc_sweep(fill_store, NULL);
@@ -147,7 +147,7 @@ static void a_queue_gets_all_of_it(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_store_follows_what_it_is_told),
+        cmocka_unit_test(a_store_follows_its_events),
         cmocka_unit_test(a_queue_gets_all_of_it),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

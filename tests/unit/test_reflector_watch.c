@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The reflector while it watches: what the target hears, how the version moves, how a watch ends
- * and is taken up again, and the resync timer. */
+ * and is resumed, and the resync timer. */
 #include <errno.h>
 #include <string.h>
 #include <time.h>
@@ -19,7 +19,7 @@ static const fake_request *last(reflecting *r)
 
 /* ---- events ---- */
 
-static void events_are_told_in_order_and_move_the_version(void **state)
+static void events_are_delivered_in_order_and_move_the_version(void **state)
 {
     (void)state;
     reflecting r;
@@ -38,7 +38,7 @@ static void events_are_told_in_order_and_move_the_version(void **state)
     reflecting_done(&r);
 }
 
-static void a_bookmark_moves_the_version_and_is_told_as_such(void **state)
+static void a_bookmark_moves_the_version_and_is_delivered_as_such(void **state)
 {
     (void)state;
     reflecting r;
@@ -49,7 +49,7 @@ static void a_bookmark_moves_the_version_and_is_told_as_such(void **state)
     reflecting_expect_state(&r, KI_REFLECTOR_WATCHING, "30");
     assert_int_equal(reflecting_health(&r).bookmarks, 1);
     assert_int_equal(reflecting_health(&r).events, 0);
-    fake_bookmark(&r.source, "30", false); /* the same again is fine */
+    fake_bookmark(&r.source, "30", false); /* the same again is valid */
     reflecting_expect(&r, "B30");
     assert_int_equal(reflecting_health(&r).anomalies, 0);
     reflecting_done(&r);
@@ -210,7 +210,7 @@ static void several_objects_may_go_at_one_version(void **state)
     reflecting_done(&r);
 }
 
-static void the_same_event_twice_is_told_once(void **state)
+static void the_same_event_twice_is_delivered_once(void **state)
 {
     (void)state;
     reflecting r;
@@ -225,7 +225,7 @@ static void the_same_event_twice_is_told_once(void **state)
     reflecting_done(&r);
 }
 
-static void an_event_at_the_version_of_the_list_is_told_and_counted(void **state)
+static void an_event_at_the_version_of_the_list_is_delivered_and_counted(void **state)
 {
     (void)state;
     reflecting r;
@@ -238,7 +238,7 @@ static void an_event_at_the_version_of_the_list_is_told_and_counted(void **state
     reflecting_done(&r);
 }
 
-static void versions_without_an_order_are_told_as_they_come(void **state)
+static void versions_without_an_order_are_delivered_as_they_come(void **state)
 {
     (void)state;
     reflecting r;
@@ -286,7 +286,7 @@ static void from_no_version_it_moves_with_the_first_event_that_is_not_added(void
 }
 
 /* There would be no telling what was deleted meanwhile. */
-static void from_no_version_nothing_can_be_taken_up(void **state)
+static void from_no_version_no_watch_is_resumed(void **state)
 {
     (void)state;
     reflecting r;
@@ -302,7 +302,7 @@ static void from_no_version_nothing_can_be_taken_up(void **state)
 
 /* ---- how it ends ---- */
 
-static void a_watch_that_ends_is_taken_up_at_once_from_the_last_version(void **state)
+static void a_watch_that_ends_is_resumed_at_once_from_the_last_version(void **state)
 {
     (void)state;
     const int codes[] = {0, -ECONNRESET, -EPIPE, -ETIMEDOUT, -ECONNABORTED, -EPROTO, KI_ERR_CUT};
@@ -335,7 +335,7 @@ static void a_watch_that_ends_is_taken_up_at_once_from_the_last_version(void **s
     }
 }
 
-static void the_stream_that_became_the_watch_is_taken_up_too(void **state)
+static void the_stream_that_became_the_watch_is_resumed_too(void **state)
 {
     (void)state;
     reflecting r;
@@ -368,7 +368,7 @@ static void a_very_short_watch_waits_and_lists_again(void **state)
 }
 
 /* client-go lists again here, which is what a rolling restart of servers does not need. */
-static void a_connection_that_breaks_at_once_waits_and_is_taken_up(void **state)
+static void a_connection_that_breaks_at_once_waits_and_is_resumed(void **state)
 {
     (void)state;
     const int codes[] = {-ECONNREFUSED, -ECONNRESET, -EPIPE, -ETIMEDOUT, -EHOSTUNREACH, -ENOMEM};
@@ -526,7 +526,7 @@ static void retry_after_in_an_event_is_waited_for(void **state)
     reflecting_done(&r);
 }
 
-static void internal_errors_are_retried_only_if_asked_for(void **state)
+static void internal_errors_are_retried_only_by_option(void **state)
 {
     (void)state;
     reflecting r;
@@ -568,7 +568,7 @@ static void an_error_event_without_a_status_is_an_error(void **state)
     reflecting_done(&r);
 }
 
-/* A search that begins anew for each cause takes minutes. */
+/* A search that starts over for each cause takes minutes. */
 static void a_status_of_very_many_causes_is_read_in_no_time(void **state)
 {
     (void)state;
@@ -597,7 +597,7 @@ static void a_status_of_very_many_causes_is_read_in_no_time(void **state)
 
 /* ---- silence ---- */
 
-static void the_timeout_is_drawn_anew_for_each_watch(void **state)
+static void the_timeout_is_drawn_for_each_watch(void **state)
 {
     (void)state;
     reflecting r;
@@ -632,7 +632,7 @@ static void a_longer_timeout_doubles_and_a_shorter_does_not_count(void **state)
     }
 }
 
-static void a_watch_without_a_byte_for_three_minutes_is_taken_up_anew(void **state)
+static void a_watch_without_a_byte_for_three_minutes_is_replaced(void **state)
 {
     (void)state;
     reflecting r;
@@ -651,7 +651,7 @@ static void a_watch_without_a_byte_for_three_minutes_is_taken_up_anew(void **sta
     reflecting_done(&r);
 }
 
-static void a_watch_that_outlives_its_timeout_is_taken_up_anew(void **state)
+static void a_watch_that_outlives_its_timeout_is_replaced(void **state)
 {
     (void)state;
     reflecting r;
@@ -669,7 +669,7 @@ static void a_watch_that_outlives_its_timeout_is_taken_up_anew(void **state)
     reflecting_done(&r);
 }
 
-/* ---- what cannot be read ---- */
+/* ---- undecodable events ---- */
 
 static void a_changed_object_that_cannot_be_read_is_passed_over(void **state)
 {
@@ -729,7 +729,7 @@ static void a_deletion_without_a_key_or_type_leads_to_a_list(void **state)
 }
 
 /* The table of a source may be the program's own: its texts have no limit. */
-static void a_version_of_any_length_that_was_set_aside_is_passed_over(void **state)
+static void a_skipped_version_of_any_length_is_passed_over(void **state)
 {
     (void)state;
     reflecting r;
@@ -777,7 +777,7 @@ static void resync_comes_each_period_while_watching(void **state)
     reflecting_expect(&r, "S");
     reflecting_advance(&r, 90 * TEST_SECOND);
     reflecting_expect(&r, "S S S");
-    fake_end_watch(&r.source); /* taking up a watch does not start the period anew */
+    fake_end_watch(&r.source); /* resuming a watch does not restart the period */
     reflecting_advance(&r, 30 * TEST_SECOND);
     reflecting_expect(&r, "S");
     assert_int_equal(reflecting_health(&r).resyncs, 5);
@@ -876,15 +876,15 @@ static void no_resync_while_it_waits_to_take_the_watch_up(void **state)
     reflecting_advance(&r, 14 * TEST_SECOND);
     reflecting_expect(&r, "");
     reflecting_advance(&r, 6 * TEST_SECOND);
-    reflecting_expect(&r, "S"); /* the period goes on all the while */
+    reflecting_expect(&r, "S"); /* the period continues all the while */
     reflecting_done(&r);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(events_are_told_in_order_and_move_the_version),
-        cmocka_unit_test(a_bookmark_moves_the_version_and_is_told_as_such),
+        cmocka_unit_test(events_are_delivered_in_order_and_move_the_version),
+        cmocka_unit_test(a_bookmark_moves_the_version_and_is_delivered_as_such),
         cmocka_unit_test(a_target_without_bookmarks_moves_on_all_the_same),
         cmocka_unit_test(events_of_another_kind_are_skipped_and_do_not_move_the_version),
         cmocka_unit_test(a_table_is_no_object),
@@ -894,31 +894,31 @@ int main(void)
         cmocka_unit_test(an_event_from_the_past_is_refused_and_leads_to_a_list),
         cmocka_unit_test(a_bookmark_from_the_past_is_left_out),
         cmocka_unit_test(several_objects_may_go_at_one_version),
-        cmocka_unit_test(the_same_event_twice_is_told_once),
-        cmocka_unit_test(an_event_at_the_version_of_the_list_is_told_and_counted),
-        cmocka_unit_test(versions_without_an_order_are_told_as_they_come),
+        cmocka_unit_test(the_same_event_twice_is_delivered_once),
+        cmocka_unit_test(an_event_at_the_version_of_the_list_is_delivered_and_counted),
+        cmocka_unit_test(versions_without_an_order_are_delivered_as_they_come),
         cmocka_unit_test(from_no_version_it_moves_with_the_first_event_that_is_not_added),
-        cmocka_unit_test(from_no_version_nothing_can_be_taken_up),
-        cmocka_unit_test(a_watch_that_ends_is_taken_up_at_once_from_the_last_version),
-        cmocka_unit_test(the_stream_that_became_the_watch_is_taken_up_too),
+        cmocka_unit_test(from_no_version_no_watch_is_resumed),
+        cmocka_unit_test(a_watch_that_ends_is_resumed_at_once_from_the_last_version),
+        cmocka_unit_test(the_stream_that_became_the_watch_is_resumed_too),
         cmocka_unit_test(a_very_short_watch_waits_and_lists_again),
-        cmocka_unit_test(a_connection_that_breaks_at_once_waits_and_is_taken_up),
+        cmocka_unit_test(a_connection_that_breaks_at_once_waits_and_is_resumed),
         cmocka_unit_test(watches_that_are_cut_but_bring_something_never_wait_for_long),
         cmocka_unit_test(watches_that_bring_the_same_again_wait_ever_longer),
         cmocka_unit_test(every_status_leads_to_the_same_as_answer_and_as_event),
         cmocka_unit_test(undecodable_frames_wait_and_list_again),
         cmocka_unit_test(retry_after_in_an_event_is_waited_for),
-        cmocka_unit_test(internal_errors_are_retried_only_if_asked_for),
+        cmocka_unit_test(internal_errors_are_retried_only_by_option),
         cmocka_unit_test(an_error_event_without_a_status_is_an_error),
         cmocka_unit_test(a_status_of_very_many_causes_is_read_in_no_time),
-        cmocka_unit_test(the_timeout_is_drawn_anew_for_each_watch),
+        cmocka_unit_test(the_timeout_is_drawn_for_each_watch),
         cmocka_unit_test(a_longer_timeout_doubles_and_a_shorter_does_not_count),
-        cmocka_unit_test(a_watch_without_a_byte_for_three_minutes_is_taken_up_anew),
-        cmocka_unit_test(a_watch_that_outlives_its_timeout_is_taken_up_anew),
+        cmocka_unit_test(a_watch_without_a_byte_for_three_minutes_is_replaced),
+        cmocka_unit_test(a_watch_that_outlives_its_timeout_is_replaced),
         cmocka_unit_test(a_changed_object_that_cannot_be_read_is_passed_over),
         cmocka_unit_test(a_deletion_that_cannot_be_read_is_done_by_key),
         cmocka_unit_test(a_deletion_without_a_key_or_type_leads_to_a_list),
-        cmocka_unit_test(a_version_of_any_length_that_was_set_aside_is_passed_over),
+        cmocka_unit_test(a_skipped_version_of_any_length_is_passed_over),
         cmocka_unit_test(an_event_there_was_no_memory_for_comes_again),
         cmocka_unit_test(resync_comes_each_period_while_watching),
         cmocka_unit_test(without_a_period_there_is_no_resync),

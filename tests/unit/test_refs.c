@@ -21,7 +21,7 @@ static void only_the_last_drop_is_the_last(void **state)
 
 struct shared {
     ki__refs refs;
-    unsigned written; /* by whoever is first, read by whoever is last */
+    unsigned written; /* by the first thread, read by the last */
     _Atomic unsigned last;
 };
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* One handler of an informer: what it is told, where, and when that ends.  threads: yes */
+/* One handler of an informer: what it receives, where, and when that ends.  threads: yes */
 #include <errno.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -303,7 +303,7 @@ static void a_caller_dispatches_when_it_wants_and_is_woken_once(void **state)
     assert_int_equal(f.wakes, 3);
     ki_registration_remove(f.reg);
     assert_int_equal(ki_registration_dispatch(f.reg, 0), KI_ERR_STOPPED);
-    expect(&f, ""); /* what waited is not told any more */
+    expect(&f, ""); /* what waited is not delivered any more */
     end(&f);
 }
 
@@ -383,7 +383,7 @@ static void push_three(fixture *f)
     push_batch(f, list, 3);
 }
 
-static void a_batch_that_is_shared_is_told_in_order(void **state)
+static void a_shared_batch_is_delivered_in_order(void **state)
 {
     (void)state;
     fixture f;
@@ -501,7 +501,7 @@ static void synced_means_that_every_initial_callback_has_returned(void **state)
     assert_int_equal(ki_registration_dispatch(f.reg, 0), 2);
     assert_int_equal(f.syncs, 0); /* the owner knew */
     expect(&f, "synced ~0>1 ");
-    assert_int_equal(ki_registration_dispatch(f.reg, 0), 0); /* told once */
+    assert_int_equal(ki_registration_dispatch(f.reg, 0), 0); /* delivered once */
     end(&f);
 }
 
@@ -523,7 +523,7 @@ static void the_last_initial_callback_is_not_synced_while_it_runs(void **state)
     end(&f);
 }
 
-static void with_nothing_there_it_has_synced_at_once_and_is_told(void **state)
+static void with_an_empty_store_it_syncs_at_once_and_is_notified(void **state)
 {
     (void)state;
     fixture f;
@@ -780,7 +780,7 @@ static void a_thread_that_runs_is_woken_each_time_it_waits(void **state)
     register_it(&f, &handler, &options);
     pthread_t runner;
     assert_int_equal(pthread_create(&runner, NULL, run_thread, &t), 0);
-    push(&f, KI__NOTE_ADD, NULL, f.a[0]); /* leads to another while it is told of */
+    push(&f, KI__NOTE_ADD, NULL, f.a[0]); /* leads to another during its delivery */
     wait_for(&t, &t.inside);
     struct timespec time = {.tv_nsec = 20000000};
     (void)nanosleep(&time, NULL); /* most likely it waits by now */
@@ -831,7 +831,7 @@ static void begin_merging(fixture *f, bool filtered)
     register_it(f, &handler, &options);
 }
 
-static void a_handler_is_told_how_many_events_one_stands_for(void **state)
+static void a_handler_receives_the_number_of_merged_events(void **state)
 {
     (void)state;
     fixture f;
@@ -856,7 +856,7 @@ static void a_handler_is_told_how_many_events_one_stands_for(void **state)
     end(&f);
 }
 
-static void what_came_and_went_is_told_as_a_number_with_the_next_event(void **state)
+static void cancelled_out_events_are_counted_with_the_next_event(void **state)
 {
     (void)state;
     fixture f;
@@ -871,7 +871,7 @@ static void what_came_and_went_is_told_as_a_number_with_the_next_event(void **st
     expect(&f, "(3) +3 ");
     push(&f, KI__NOTE_UPDATE, f.a[3], f.a[0]);
     assert_int_equal(ki_registration_dispatch(f.reg, 0), 1);
-    expect(&f, "~3>0 "); /* each is told once */
+    expect(&f, "~3>0 "); /* each is delivered once */
     end(&f);
 }
 
@@ -899,7 +899,7 @@ static void what_a_filter_hides_is_no_merged_event_either(void **state)
 typedef struct follower {
     ki_registration *reg;
     const ki_object *last;
-    uint64_t told;
+    uint64_t delivered;
 } follower;
 
 static void follow_add(const ki_object *object, bool is_initial, void *user)
@@ -908,7 +908,7 @@ static void follow_add(const ki_object *object, bool is_initial, void *user)
     (void)is_initial;
     assert_null(w->last);
     w->last = object;
-    w->told++;
+    w->delivered++;
 }
 
 static void follow_update(const ki_object *old_object, const ki_object *object, void *user)
@@ -916,7 +916,7 @@ static void follow_update(const ki_object *old_object, const ki_object *object, 
     follower *w = user;
     assert_ptr_equal(w->last, old_object);
     w->last = object;
-    w->told++;
+    w->delivered++;
 }
 
 static void *follow(void *user)
@@ -958,7 +958,7 @@ static void a_thread_follows_while_more_comes(void **state)
     assert_int_equal(ki_registration_remove_wait(f.reg), 0);
     pthread_join(thread, NULL);
     assert_ptr_equal(w.last, f.a[2 * BATCHES % 4]);
-    assert_int_equal(w.told, stats.delivered);
+    assert_int_equal(w.delivered, stats.delivered);
     f.destroyed = 1; /* this handler has no destroy function */
     end(&f);
 }
@@ -1028,7 +1028,7 @@ static void check_owner_knows(fixture *f)
     }
 }
 
-static void who_waits_for_it_to_sync_need_not_wait_for_all_that_follows(void **state)
+static void waiting_for_sync_does_not_include_later_events(void **state)
 {
     (void)state;
     fixture f;
@@ -1136,14 +1136,14 @@ int main(void)
         cmocka_unit_test(a_filter_turns_changes_into_coming_and_going),
         cmocka_unit_test(without_on_sync_a_resync_is_an_update_to_itself),
         cmocka_unit_test(callbacks_may_all_be_missing),
-        cmocka_unit_test(a_batch_that_is_shared_is_told_in_order),
+        cmocka_unit_test(a_shared_batch_is_delivered_in_order),
         cmocka_unit_test(unchanged_objects_of_a_batch_are_for_those_who_asked),
         cmocka_unit_test(a_dispatch_of_few_takes_no_more_of_a_batch),
         cmocka_unit_test(what_is_in_hand_still_counts_as_waiting),
         cmocka_unit_test(who_removes_itself_in_a_batch_hears_no_more_of_it),
         cmocka_unit_test(synced_means_that_every_initial_callback_has_returned),
         cmocka_unit_test(the_last_initial_callback_is_not_synced_while_it_runs),
-        cmocka_unit_test(with_nothing_there_it_has_synced_at_once_and_is_told),
+        cmocka_unit_test(with_an_empty_store_it_syncs_at_once_and_is_notified),
         cmocka_unit_test(a_handler_may_remove_itself_and_hears_no_more),
         cmocka_unit_test(dispatching_inside_a_callback_is_refused),
         cmocka_unit_test(a_refused_dispatch_does_not_consume_the_wake_up),
@@ -1153,13 +1153,13 @@ int main(void)
         cmocka_unit_test(a_thread_that_runs_is_woken_each_time_it_waits),
         cmocka_unit_test(what_had_synced_stays_so_though_it_is_removed),
         cmocka_unit_test(a_queue_keeps_about_a_thousand_if_nobody_says_otherwise),
-        cmocka_unit_test(a_handler_is_told_how_many_events_one_stands_for),
-        cmocka_unit_test(what_came_and_went_is_told_as_a_number_with_the_next_event),
+        cmocka_unit_test(a_handler_receives_the_number_of_merged_events),
+        cmocka_unit_test(cancelled_out_events_are_counted_with_the_next_event),
         cmocka_unit_test(what_a_filter_hides_is_no_merged_event_either),
         cmocka_unit_test(a_thread_follows_while_more_comes),
         cmocka_unit_test(the_handler_is_not_destroyed_while_its_wake_runs),
         cmocka_unit_test(destroy_may_call_everything),
-        cmocka_unit_test(who_waits_for_it_to_sync_need_not_wait_for_all_that_follows),
+        cmocka_unit_test(waiting_for_sync_does_not_include_later_events),
         cmocka_unit_test(dispatching_all_comes_to_an_end_though_more_comes),
         cmocka_unit_test(one_that_is_removed_leaves_nothing_in_the_engine),
         cmocka_unit_test(every_allocation_may_fail),

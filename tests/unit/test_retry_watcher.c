@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The retry watcher: what it forwards, when it begins anew, and what ends it. */
+/* The retry watcher: what it forwards, when it restarts, and what ends it. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -167,7 +167,7 @@ static void events_are_forwarded_and_bookmarks_are_not(void **state)
     end(&f);
 }
 
-static void it_begins_anew_after_the_last_version(void **state)
+static void it_restarts_after_the_last_version(void **state)
 {
     (void)state;
     fixture f;
@@ -444,7 +444,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(it_needs_a_version_to_begin_after),
         cmocka_unit_test(events_are_forwarded_and_bookmarks_are_not),
-        cmocka_unit_test(it_begins_anew_after_the_last_version),
+        cmocka_unit_test(it_restarts_after_the_last_version),
         cmocka_unit_test(watches_begin_at_least_a_second_apart),
         cmocka_unit_test(every_status_as_answer_and_as_event),
         cmocka_unit_test(it_waits_as_long_as_the_server_asks_for),

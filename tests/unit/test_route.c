@@ -8,7 +8,7 @@
 
 static ki__api_failure failure;
 
-/* The route of a target that is fine. */
+/* The route of a valid target. */
 static ki__api_route good(const char *target)
 {
     ki__api_route route;

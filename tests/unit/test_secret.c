@@ -90,7 +90,7 @@ static int scenario(const ki_alloc *alloc, void *user)
     return r;
 }
 
-static void lack_of_memory_is_told(void **state)
+static void out_of_memory_is_reported(void **state)
 {
     (void)state;
     test_alloc_sweep(scenario, NULL);
@@ -104,7 +104,7 @@ int main(void)
         cmocka_unit_test(sizes_that_do_not_fit_are_refused),
         cmocka_unit_test(nothing_of_a_secret_is_in_freed_memory),
         cmocka_unit_test(the_watch_finds_what_was_not_wiped),
-        cmocka_unit_test(lack_of_memory_is_told),
+        cmocka_unit_test(out_of_memory_is_reported),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

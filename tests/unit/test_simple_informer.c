@@ -38,21 +38,21 @@ static void end(struct fixture *f)
     assert_int_equal(f->log.destroyed, 1);
 }
 
-/* Puts deltas in, makes all steps, and compares what the handler was told. */
-static void check(struct fixture *f, const char *specs, const char *told)
+/* Puts deltas in, makes all steps, and compares what the handler received. */
+static void check(struct fixture *f, const char *specs, const char *expected)
 {
     int r;
     test_put_all(f->queue, specs);
     while ((r = ki_simple_informer_step(f->informer, false, NULL)) > 0) {
     }
     assert_int_equal(r, 0);
-    test_said(&f->log, told);
+    test_said(&f->log, expected);
 }
 
 static const ki_simple_informer_options kinds[] = {{.queue = KI_QUEUE_FIFO},
                                                    {.queue = KI_QUEUE_DELTA_FIFO}};
 
-static void both_queues_tell_the_same(void **state)
+static void both_queues_deliver_the_same(void **state)
 {
     (void)state;
     for (size_t i = 0; i < 2; i++) {
@@ -186,7 +186,7 @@ static void a_deletion_by_a_list_reaches_the_indexes(void **state)
     }
 }
 
-static void unchanged_objects_of_a_list_are_told_if_asked_for(void **state)
+static void unchanged_objects_of_a_list_are_delivered_by_option(void **state)
 {
     (void)state;
     for (size_t i = 0; i < 2; i++) {
@@ -203,7 +203,7 @@ static void unchanged_objects_of_a_list_are_told_if_asked_for(void **state)
     }
 }
 
-static void a_step_is_as_large_as_asked_for(void **state)
+static void a_step_is_as_large_as_requested(void **state)
 {
     (void)state;
     struct fixture f;
@@ -335,7 +335,7 @@ static void step_inside(const ki_object *object, bool is_initial, void *user)
     struct fixture *f = user;
     (void)is_initial;
     assert_int_equal(ki_simple_informer_step(f->informer, false, NULL), KI_ERR_BUSY);
-    ki_object *stored = /* the store has it before the handler is told */
+    ki_object *stored = /* the store has it before it is delivered */
         ki_store_get(ki_simple_informer_store(f->informer), ki_object_key(object));
     assert_ptr_equal(stored, object);
     ki_object_unref(stored);
@@ -382,7 +382,7 @@ static void stopping_releases_a_step_that_waits(void **state)
     }
 }
 
-/* A server that goes on while deltas are applied on another thread. */
+/* A server that changes while deltas are applied on another thread. */
 enum { LIVE_KEYS = 12, LIVE_EVENTS = 6000 };
 
 struct live {
@@ -390,11 +390,11 @@ struct live {
     ki_object *server[LIVE_KEYS];
     const char *view[LIVE_KEYS]; /* the uid that the handler knows; NULL: none */
     char uids[LIVE_KEYS][16];
-    unsigned last[LIVE_KEYS]; /* version that the handler was told */
+    unsigned last[LIVE_KEYS]; /* version that the handler received */
     bool sane;
 };
 
-static void live_told(struct live *l, const ki_object *object, bool is_there, bool was_there)
+static void live_deliver(struct live *l, const ki_object *object, bool is_there, bool was_there)
 {
     unsigned key = (unsigned)(ki_object_name(object)[0] - 'a');
     unsigned version = 0;
@@ -408,19 +408,19 @@ static void live_told(struct live *l, const ki_object *object, bool is_there, bo
 static void live_add(const ki_object *object, bool is_initial, void *user)
 {
     (void)is_initial;
-    live_told(user, object, true, false);
+    live_deliver(user, object, true, false);
 }
 
 static void live_update(const ki_object *old_object, const ki_object *object, void *user)
 {
     (void)old_object;
-    live_told(user, object, true, true);
+    live_deliver(user, object, true, true);
 }
 
 static void live_delete(const ki_object *object, bool final_state_unknown, void *user)
 {
     (void)final_state_unknown;
-    live_told(user, object, false, true);
+    live_deliver(user, object, false, true);
 }
 
 static void live_list(struct live *l)
@@ -453,7 +453,7 @@ static void live_event(struct live *l, unsigned version, uint64_t *random, bool 
     l->server[key] = object;
 }
 
-static void a_server_may_go_on_meanwhile(void **state)
+static void a_server_may_change_meanwhile(void **state)
 {
     (void)state;
     for (size_t kind = 0; kind < 2; kind++) {
@@ -516,7 +516,7 @@ static void report(const char *component, ki_str key, const ki_error *error, voi
     test_say(log, text);
 }
 
-static void errors_go_to_the_hook_and_the_rest_goes_on(void **state)
+static void errors_go_to_the_hook_and_the_rest_continues(void **state)
 {
     (void)state;
     struct fixture f;
@@ -527,7 +527,7 @@ static void errors_go_to_the_hook_and_the_rest_goes_on(void **state)
     end(&f);
 }
 
-static void a_busy_store_is_told_and_nothing_is_lost(void **state)
+static void a_busy_store_is_reported_and_nothing_is_lost(void **state)
 {
     (void)state;
     struct fixture f;
@@ -604,24 +604,24 @@ static void runs_out_of_memory_anywhere(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(both_queues_tell_the_same),
+        cmocka_unit_test(both_queues_deliver_the_same),
         cmocka_unit_test(the_version_of_the_store_goes_back_with_a_list),
         cmocka_unit_test(also_if_it_finds_deltas_that_wait),
         cmocka_unit_test(also_if_the_list_has_to_be_processed_twice),
         cmocka_unit_test(a_list_over_waiting_deltas_misses_no_deletion),
         cmocka_unit_test(a_list_with_a_change_is_an_update),
         cmocka_unit_test(a_deletion_by_a_list_reaches_the_indexes),
-        cmocka_unit_test(unchanged_objects_of_a_list_are_told_if_asked_for),
-        cmocka_unit_test(a_step_is_as_large_as_asked_for),
+        cmocka_unit_test(unchanged_objects_of_a_list_are_delivered_by_option),
+        cmocka_unit_test(a_step_is_as_large_as_requested),
         cmocka_unit_test(a_store_can_be_given),
         cmocka_unit_test(bad_options_are_refused_and_take_nothing),
         cmocka_unit_test(nothing_happens_after_a_stop),
         cmocka_unit_test(a_handler_may_stop_and_release_the_informer),
         cmocka_unit_test(a_handler_may_read_the_store_but_not_step),
         cmocka_unit_test(stopping_releases_a_step_that_waits),
-        cmocka_unit_test(a_server_may_go_on_meanwhile),
-        cmocka_unit_test(errors_go_to_the_hook_and_the_rest_goes_on),
-        cmocka_unit_test(a_busy_store_is_told_and_nothing_is_lost),
+        cmocka_unit_test(a_server_may_change_meanwhile),
+        cmocka_unit_test(errors_go_to_the_hook_and_the_rest_continues),
+        cmocka_unit_test(a_busy_store_is_reported_and_nothing_is_lost),
         cmocka_unit_test(short_memory_makes_small_steps),
         cmocka_unit_test(runs_out_of_memory_anywhere),
     };

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Objects that were set aside, until they are reported. */
+/* Skipped objects, until they are reported. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>

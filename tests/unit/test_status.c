@@ -55,7 +55,7 @@ static ki_object *parse(const char *json)
     return object;
 }
 
-/* What "not found" and "already exists" are called, whoever says so. */
+/* What "not found" and "already exists" are called, with every kind of error. */
 static int code_of(const ki_error *error)
 {
     bool unknown = error->reason == KI_REASON_UNKNOWN;

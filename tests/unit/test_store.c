@@ -209,7 +209,7 @@ static void bookmarks_move_the_resource_version_alone(void **state)
     ki_store_unref(store);
 }
 
-static void references_to_nothing_are_fine(void **state)
+static void references_to_nothing_are_allowed(void **state)
 {
     (void)state;
     assert_null(ki_store_ref(NULL));
@@ -231,7 +231,7 @@ static void transactions_are_one_version_or_none(void **state)
         ki_snapshot *before = ki_store_snapshot(store);
         assert_int_equal(ki_store_begin(store, &txn, NULL), 0);
         assert_int_equal(ki_txn_add(txn, one, NULL), 0);
-        assert_int_equal(ki_txn_add(txn, nameless, NULL), KI_ERR_KEY); /* and goes on */
+        assert_int_equal(ki_txn_add(txn, nameless, NULL), KI_ERR_KEY); /* and continues */
         assert_int_equal(ki_txn_delete(txn, ki_str_from("shop/old"), "30", NULL), 1);
         assert_ptr_equal(ki_txn_get(txn, ki_str_from("shop/one")), one);
         assert_null(ki_txn_get(txn, ki_str_from("shop/old")));
@@ -369,7 +369,7 @@ static int stubborn_values(const ki_object *object, ki_index_values *values, voi
     (void)user;
     static char large[64 * 1024 + 1];
     int r = ki_index_values_add(values, ki_str_make(large, sizeof(large)));
-    (void)r; /* goes on as if nothing had happened */
+    (void)r; /* continues as if nothing had happened */
     return 0;
 }
 
@@ -823,7 +823,7 @@ static int sweep_txn(struct sweep *s)
         return r;
     }
     int first_error = 0;
-    for (unsigned i = 0; i < 40; i++) { /* goes on after a failure, as it may */
+    for (unsigned i = 0; i < 40; i++) { /* continues after a failure, as it may */
         r = ki_txn_add(txn, s->objects[i], NULL);
         if (r >= 0 && i % 5 == 0) {
             r = ki_txn_delete(txn, ki_str_from(ki_object_key(s->objects[i])), "3", NULL);
@@ -905,7 +905,7 @@ int main(void)
         cmocka_unit_test(objects_without_a_usable_key_are_refused),
         cmocka_unit_test(replace_is_one_version),
         cmocka_unit_test(bookmarks_move_the_resource_version_alone),
-        cmocka_unit_test(references_to_nothing_are_fine),
+        cmocka_unit_test(references_to_nothing_are_allowed),
         cmocka_unit_test(transactions_are_one_version_or_none),
         cmocka_unit_test(a_transaction_may_put_back_what_it_changed),
         cmocka_unit_test(a_second_writer_is_turned_away),

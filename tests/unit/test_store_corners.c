@@ -209,7 +209,7 @@ static void check_both(ki_store *store, const char *value, size_t expected)
     ki_snapshot_unref(snapshot);
 }
 
-static void keys_and_values_of_one_hash_are_told_apart(void **state)
+static void keys_and_values_of_one_hash_are_distinguished(void **state)
 {
     (void)state;
     char names[2][16];
@@ -279,7 +279,7 @@ static void an_object_may_name_the_version_of_its_own_end(void **state)
     ki_store_unref(store);
 }
 
-static int always_anew(const ki_object *object, ki_object **ret_object, void *user)
+static int always_new(const ki_object *object, ki_object **ret_object, void *user)
 {
     (void)object;
     (void)user;
@@ -290,7 +290,7 @@ static int always_anew(const ki_object *object, ki_object **ret_object, void *us
 static void an_object_may_be_added_over_itself(void **state)
 {
     (void)state;
-    const ki_store_options options = {.size = sizeof(options), .transform = always_anew};
+    const ki_store_options options = {.size = sizeof(options), .transform = always_new};
     ki_store *store = new_store(&options);
     ki_txn *txn;
     assert_int_equal(ki_store_begin(store, &txn, NULL), 0);
@@ -538,7 +538,7 @@ static void an_index_function_cannot_change_its_transaction(void **state)
     ki_store_unref(store);
 }
 
-/* Gives a snapshot back and fails, if there is one to give back. */
+/* Releases a snapshot and fails, if there is one to release. */
 static int releasing_values(const ki_object *object, ki_index_values *values, void *user)
 {
     (void)object;
@@ -632,7 +632,7 @@ int main(void)
         cmocka_unit_test(a_transaction_may_make_room_in_a_full_store),
         cmocka_unit_test(a_limit_of_objects_may_be_any_number),
         cmocka_unit_test(values_without_bytes_are_limited_too),
-        cmocka_unit_test(keys_and_values_of_one_hash_are_told_apart),
+        cmocka_unit_test(keys_and_values_of_one_hash_are_distinguished),
         cmocka_unit_test(an_object_may_name_the_version_of_its_own_end),
         cmocka_unit_test(an_object_may_be_added_over_itself),
         cmocka_unit_test(what_dies_during_a_collection_is_collected_too),

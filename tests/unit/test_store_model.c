@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The store against a simple model, an array of what each key should hold, under random operations
  * with snapshots held across them. Each snapshot keeps the model as it was when it was taken, and
- * is compared with that when it is given back. More than a million operations in all. */
+ * is compared with that when it is released. More than a million operations in all. */
 #include <stdio.h>
 #include <string.h>
 
@@ -102,7 +102,7 @@ static void check(const struct model *m, const ki_snapshot *snapshot, const sign
     test_check_snapshot(snapshot, "group");
 }
 
-static void give_back(struct model *m, struct held *held)
+static void release_held(struct model *m, struct held *held)
 {
     if (held->snapshot != NULL) {
         check(m, held->snapshot, held->model, held->version);
@@ -115,7 +115,7 @@ static void give_back(struct model *m, struct held *held)
 static void hold(struct model *m)
 {
     struct held *held = &m->held[pick(m, SLOTS)];
-    give_back(m, held);
+    release_held(m, held);
     held->snapshot = ki_store_snapshot(m->store);
     held->model = test_malloc(m->keys);
     memcpy(held->model, m->model, m->keys);
@@ -222,11 +222,11 @@ static void run(uint64_t seed, unsigned keys, unsigned groups, uint64_t operatio
         step(&m, rare);
     }
     for (unsigned i = 0; i < SLOTS; i += 2) {
-        give_back(&m, &m.held[i]);
+        release_held(&m, &m.held[i]);
     }
     ki_store_unref(m.store); /* the rest outlives it */
     for (unsigned i = 1; i < SLOTS; i += 2) {
-        give_back(&m, &m.held[i]);
+        release_held(&m, &m.held[i]);
     }
     for (unsigned i = 0; i < keys * VARIANTS; i++) {
         ki_object_unref(m.objects[i]);

@@ -239,13 +239,13 @@ struct meeting {
     ki_alloc table;
     test_alloc inner;
     ki_store *store;
-    ki_snapshot *held[4]; /* given back from inside an index function */
+    ki_snapshot *held[4]; /* released inside an index function */
     atomic_bool armed;    /* the next free lets the writer begin */
     bool block;           /* the writer's index function waits */
     int result;           /* of the writer */
     sem_t begin;
     sem_t at_work;
-    sem_t go_on;
+    sem_t may_continue;
 };
 
 static void *meeting_alloc(size_t size, void *user)
@@ -279,7 +279,7 @@ static int meeting_values(const ki_object *object, ki_index_values *values, void
     struct meeting *m = user;
     if (m->block) { /* on the writer's thread */
         sem_post(&m->at_work);
-        sem_wait(&m->go_on);
+        sem_wait(&m->may_continue);
         return -EPERM;
     }
     if (m->held[0] == NULL) {
@@ -315,7 +315,7 @@ static void meet(struct meeting *m)
     assert_int_equal(pthread_create(&thread, NULL, meeting_writer, m), 0);
     assert_int_equal(ki_store_add(m->store, object, NULL), KI_ERR_INDEX_FUNCTION);
     assert_false(atomic_load(&m->armed));
-    sem_post(&m->go_on);
+    sem_post(&m->may_continue);
     pthread_join(thread, NULL);
     assert_int_equal(m->result, KI_ERR_INDEX_FUNCTION);
     assert_int_equal(m->inner.live_blocks, blocks - 4); /* a version is a block */
@@ -330,7 +330,7 @@ static void a_collector_leaves_the_rest_to_a_writer(void **state)
     m.table = (ki_alloc){0, meeting_alloc, meeting_realloc, meeting_free, &m, NULL};
     assert_int_equal(sem_init(&m.begin, 0, 0), 0);
     assert_int_equal(sem_init(&m.at_work, 0, 0), 0);
-    assert_int_equal(sem_init(&m.go_on, 0, 0), 0);
+    assert_int_equal(sem_init(&m.may_continue, 0, 0), 0);
     const ki_index index = {.name = "meeting", .values = meeting_values, .user = &m};
     const ki_store_options options = {.size = sizeof(options),
                                       .alloc = &m.table,
@@ -341,7 +341,7 @@ static void a_collector_leaves_the_rest_to_a_writer(void **state)
     ki_store_unref(m.store);
     sem_destroy(&m.begin);
     sem_destroy(&m.at_work);
-    sem_destroy(&m.go_on);
+    sem_destroy(&m.may_continue);
     test_alloc_done(&m.inner);
 }
 

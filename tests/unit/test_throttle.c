@@ -143,7 +143,7 @@ static void a_burst_and_then_the_rate(void **state)
     assert_true(ki__throttle_is_waiting(&f.ones[39].turn));
     end(&f); /* the others are dropped */
     assert_false(ki__throttle_is_waiting(&f.ones[39].turn) || f.ones[39].sent);
-    ki__throttle_leave(&f.ones[39].turn); /* is fine also then */
+    ki__throttle_leave(&f.ones[39].turn); /* is allowed also then */
 }
 
 static void streams_need_no_token(void **state)
@@ -222,7 +222,7 @@ static void let_others_leave_and_come(one *o)
     assert_int_equal(ask(o->f, 4, false), 0);
 }
 
-/* With two tokens at once: the second belongs to the next in line, whoever that is by then. */
+/* With two tokens at once: the second belongs to the one next in line by then. */
 static void the_line_may_change_from_inside_go(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Token files that are written anew, vanish, or hold what is no token. */
+/* Token files that are rewritten, vanish, or hold no valid token. */
 #include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -154,7 +154,7 @@ static void the_last_good_one_is_kept(void **state)
     end(&f);
 }
 
-static void what_cannot_be_read_at_first_is_told(void **state)
+static void a_file_unreadable_at_first_is_reported(void **state)
 {
     (void)state;
     fixture f;
@@ -245,7 +245,7 @@ static int sweep(const ki_alloc *alloc, void *user)
     return r;
 }
 
-static void lack_of_memory_is_told(void **state)
+static void out_of_memory_is_reported(void **state)
 {
     (void)state;
     fixture f;
@@ -262,10 +262,10 @@ int main(void)
         cmocka_unit_test(it_is_read_again_when_it_is_50_seconds_old),
         cmocka_unit_test(a_refused_one_is_read_again_but_not_in_a_storm),
         cmocka_unit_test(the_last_good_one_is_kept),
-        cmocka_unit_test(what_cannot_be_read_at_first_is_told),
+        cmocka_unit_test(a_file_unreadable_at_first_is_reported),
         cmocka_unit_test(no_trace_is_left_in_memory),
         cmocka_unit_test(two_thousand_rotations_take_no_more_memory),
-        cmocka_unit_test(lack_of_memory_is_told),
+        cmocka_unit_test(out_of_memory_is_reported),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

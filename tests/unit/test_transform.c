@@ -116,7 +116,7 @@ static void each_object_of_a_list_passes_once(void **state)
     }
 }
 
-static void what_cannot_be_transformed_is_left_out_and_reported(void **state)
+static void untransformable_objects_are_left_out_and_reported(void **state)
 {
     (void)state;
     static const int codes[] = {KI_ERR_TYPE, KI_ERR_KEY, KI_ERR_INVALID};
@@ -426,7 +426,7 @@ static void a_list_never_takes_the_memory_of_its_objects_as_they_came(void **sta
 }
 
 /* Once, some time after the list; and only if much was freed between blocks that stay. */
-static void memory_is_given_back_after_a_list_that_was_transformed(void **state)
+static void memory_is_released_after_a_transformed_list(void **state)
 {
     (void)state;
     for (int stream = 0; stream < 2; stream++) {
@@ -462,7 +462,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(what_it_gives_is_checked),
         cmocka_unit_test(each_object_of_a_list_passes_once),
-        cmocka_unit_test(what_cannot_be_transformed_is_left_out_and_reported),
+        cmocka_unit_test(untransformable_objects_are_left_out_and_reported),
         cmocka_unit_test(an_error_that_may_pass_fails_the_list),
         cmocka_unit_test(a_relist_compares_what_was_transformed),
         cmocka_unit_test(it_may_stop_the_reflector),
@@ -471,7 +471,7 @@ int main(void)
         cmocka_unit_test(an_event_for_which_there_is_no_memory_comes_again),
         cmocka_unit_test(a_queue_as_target_transforms_once),
         cmocka_unit_test(a_list_never_takes_the_memory_of_its_objects_as_they_came),
-        cmocka_unit_test(memory_is_given_back_after_a_list_that_was_transformed),
+        cmocka_unit_test(memory_is_released_after_a_transformed_list),
         cmocka_unit_test(an_allocator_needs_no_trim),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

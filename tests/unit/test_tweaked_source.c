@@ -43,7 +43,7 @@ static void cancel(void *call, void *user)
 
 static void hold(void *call, bool paused, void *user)
 {
-    note(paused ? "pause" : "go on", call == user ? "mine" : "another's");
+    note(paused ? "pause" : "resume", call == user ? "mine" : "another's");
 }
 
 static void destroy(void *user)
@@ -96,7 +96,7 @@ static void everything_goes_through(void **state)
     source.pause(call, false, source.user);
     source.cancel(call, source.user);
     source.destroy(source.user);
-    assert_string_equal(trace, "list after; watch after; pause mine; go on mine; cancel mine; "
+    assert_string_equal(trace, "list after; watch after; pause mine; resume mine; cancel mine; "
                                "destroy inner; ");
     test_alloc_done(&alloc);
 }

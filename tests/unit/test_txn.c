@@ -95,7 +95,7 @@ static void check(ki_store *store, const struct objects *objects, ki_object *con
     ki_snapshot_unref(snapshot);
 }
 
-/* Changes `count` objects in one transaction, going on after failures, and commits. */
+/* Changes `count` objects in one transaction, continuing after failures, and commits. */
 static int change(ki_store *store, const struct objects *objects, ki_object **model, unsigned count,
                   bool removing)
 {
@@ -346,7 +346,7 @@ static int letter_values(const ki_object *object, ki_index_values *values, void 
     return r;
 }
 
-/* Comes after the letters, and says no if it is told to. */
+/* Comes after the letters, and fails on request. */
 static int gate_values(const ki_object *object, ki_index_values *values, void *user)
 {
     (void)object;
@@ -477,7 +477,7 @@ static int letters_scenario(const ki_alloc *alloc, void *user)
         r = steps[i][1] != 0
                 ? ki_store_add(store, object, NULL)
                 : ki_store_delete(store, ki_str_from(ki_object_key(object)), NULL, NULL);
-        assert_true(r >= 0 || r == -ENOMEM); /* and goes on after that */
+        assert_true(r >= 0 || r == -ENOMEM); /* and continues after that */
         model[key] = r < 0 ? model[key] : steps[i][1];
         first_error = first_error < 0 ? first_error : r < 0 ? r : 0;
         ki_object_unref(object);

@@ -94,7 +94,7 @@ static void a_host_has_a_limit(void **state)
     assert_non_null(ki__url_parse(ki_str_make(text, 8 + 256), &url));
 }
 
-static void loopback_is_told_by_its_text(void **state)
+static void loopback_is_recognized_by_its_text(void **state)
 {
     (void)state;
     static const struct {
@@ -129,7 +129,7 @@ int main(void)
         cmocka_unit_test(urls_are_taken_apart_or_refused),
         cmocka_unit_test(nul_is_refused),
         cmocka_unit_test(a_host_has_a_limit),
-        cmocka_unit_test(loopback_is_told_by_its_text),
+        cmocka_unit_test(loopback_is_recognized_by_its_text),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -30,7 +30,7 @@ static ki_value at(const ki_object *object, const char *name)
     return value;
 }
 
-static void types_are_told(void **state)
+static void types_are_named(void **state)
 {
     (void)state;
     ki_object *object = make("{\"n\":null,\"t\":true,\"f\":false,\"i\":-1,\"s\":\"\",\"l\":[],"
@@ -431,7 +431,7 @@ static void reading_survives_failing_allocations(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(types_are_told),
+        cmocka_unit_test(types_are_named),
         cmocka_unit_test(a_wrong_type_is_refused),
         cmocka_unit_test(plain_strings_are_views),
         cmocka_unit_test(encoded_strings_equal_only_their_text),

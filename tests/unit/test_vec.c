@@ -219,7 +219,7 @@ static void freeing_hands_out_each_slot_with_its_id(void **state)
     struct version v = {0};
     struct released released = {0};
     test_edit_begin(&v.edit, &alloc.table, 1);
-    ki__vec_free(&alloc.table, &v.vec, 0, release, &released); /* an empty one is fine */
+    ki__vec_free(&alloc.table, &v.vec, 0, release, &released); /* an empty one is allowed */
     for (size_t i = 0; i < IDS; i++) {
         set(&v, i, i + 1);
     }

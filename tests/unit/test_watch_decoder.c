@@ -96,7 +96,7 @@ static void a_bookmark_has_its_version_and_may_end_the_initial_events(void **sta
              "ADDED a@  \ncomplete objects=1 aside=0\n");
 }
 
-static void a_bookmark_without_a_version_is_set_aside(void **state)
+static void a_bookmark_without_a_version_is_skipped(void **state)
 {
     (void)state;
     watch_is(&plain, EVENT("BOOKMARK", "{'kind':'Pod','apiVersion':'v1','metadata':{}}") ADDED_A,
@@ -115,7 +115,7 @@ static void an_error_event_is_the_error_of_its_status(void **state)
                    "1 (2)\ncomplete objects=1 aside=0\n");
 }
 
-/* What an HTTP answer with this code means, and the event, must be the same to whoever asks. */
+/* What an HTTP answer with this code means, and the event, must be the same to every caller. */
 static void an_error_event_of_any_code_is_what_the_http_code_is(void **state)
 {
     (void)state;
@@ -170,7 +170,7 @@ static void an_error_event_is_an_error_whatever_is_in_it(void **state)
 
 /* ---- poison ---- */
 
-static void one_bad_event_is_set_aside_and_the_rest_goes_on(void **state)
+static void one_bad_event_is_skipped_and_the_rest_continues(void **state)
 {
     (void)state;
     static const struct {
@@ -223,7 +223,7 @@ static void the_key_of_one_bad_event_is_not_that_of_the_next(void **state)
              "complete objects=0 aside=2\n");
 }
 
-static void an_object_of_another_kind_is_set_aside(void **state)
+static void an_object_of_another_kind_is_skipped(void **state)
 {
     (void)state;
     const ki__wire_options nodes = {.expected_kind = "Node", .expected_api_version = "v1"};
@@ -431,13 +431,13 @@ int main(void)
         cmocka_unit_test(members_may_stand_in_any_order),
         cmocka_unit_test(an_event_is_given_with_its_last_byte),
         cmocka_unit_test(a_bookmark_has_its_version_and_may_end_the_initial_events),
-        cmocka_unit_test(a_bookmark_without_a_version_is_set_aside),
+        cmocka_unit_test(a_bookmark_without_a_version_is_skipped),
         cmocka_unit_test(an_error_event_is_the_error_of_its_status),
         cmocka_unit_test(an_error_event_of_any_code_is_what_the_http_code_is),
         cmocka_unit_test(an_error_event_is_an_error_whatever_is_in_it),
-        cmocka_unit_test(one_bad_event_is_set_aside_and_the_rest_goes_on),
+        cmocka_unit_test(one_bad_event_is_skipped_and_the_rest_continues),
         cmocka_unit_test(the_key_of_one_bad_event_is_not_that_of_the_next),
-        cmocka_unit_test(an_object_of_another_kind_is_set_aside),
+        cmocka_unit_test(an_object_of_another_kind_is_skipped),
         cmocka_unit_test(tables_end_the_watch),
         cmocka_unit_test(what_makes_no_sense_between_events_ends_the_watch),
         cmocka_unit_test(an_event_over_the_limit_ends_the_watch_and_is_named),

@@ -109,8 +109,8 @@ static void an_error_event_is_the_error_of_its_status(void **state)
 
 #define BYTES(text) ki_str_make((text), sizeof(text) - 1)
 
-/* A frame with these bytes, between two good events, is set aside. */
-static void frame_is_set_aside(ki_str frame, const char *aside)
+/* A frame with these bytes, between two good events, is skipped. */
+static void frame_is_skipped(ki_str frame, const char *aside)
 {
     ki_buf body;
     ki_buf_init(&body, NULL, SIZE_MAX);
@@ -124,34 +124,34 @@ static void frame_is_set_aside(ki_str frame, const char *aside)
     ki_buf_done(&body);
 }
 
-static void one_bad_frame_is_set_aside_and_the_rest_goes_on(void **state)
+static void one_bad_frame_is_skipped_and_the_rest_continues(void **state)
 {
     (void)state;
-    frame_is_set_aside(none, "unknown aside @ KI_ERR_INVALID: watch event without an object");
-    frame_is_set_aside(BYTES("\x0a\x05"
-                             "ADDED"),
-                       "ADDED aside @ KI_ERR_INVALID: watch event without an object");
-    frame_is_set_aside(BYTES("\x0a\x05"
-                             "ADDED\x12\x00"),
-                       "ADDED aside @ KI_ERR_INVALID: watch event without an object");
-    frame_is_set_aside(BYTES("\x0a\x05"
-                             "ADDED\x12\x02\x0a\x00"),
-                       "ADDED aside @ KI_ERR_KEY: object without metadata.name");
-    frame_is_set_aside(BYTES("\x0a\x05"
-                             "ADDED\x12\x60"),
-                       "ADDED aside @ KI_ERR_SYNTAX: field exceeds its message");
-    frame_is_set_aside(BYTES("\x0a\x05"
-                             "ADDED\x0a\x05"
-                             "ADDED"),
-                       "ADDED aside @ KI_ERR_INVALID: watch event: duplicate field");
-    frame_is_set_aside(BYTES("\x0f junk that nobody reads"),
-                       "unknown aside @ KI_ERR_SYNTAX: unsupported wire type");
-    frame_is_set_aside(BYTES("\x0a\x28"
-                             "0123456789012345678901234567890123456789"),
-                       "unknown aside @ KI_ERR_INVALID: watch event without an object");
+    frame_is_skipped(none, "unknown aside @ KI_ERR_INVALID: watch event without an object");
+    frame_is_skipped(BYTES("\x0a\x05"
+                           "ADDED"),
+                     "ADDED aside @ KI_ERR_INVALID: watch event without an object");
+    frame_is_skipped(BYTES("\x0a\x05"
+                           "ADDED\x12\x00"),
+                     "ADDED aside @ KI_ERR_INVALID: watch event without an object");
+    frame_is_skipped(BYTES("\x0a\x05"
+                           "ADDED\x12\x02\x0a\x00"),
+                     "ADDED aside @ KI_ERR_KEY: object without metadata.name");
+    frame_is_skipped(BYTES("\x0a\x05"
+                           "ADDED\x12\x60"),
+                     "ADDED aside @ KI_ERR_SYNTAX: field exceeds its message");
+    frame_is_skipped(BYTES("\x0a\x05"
+                           "ADDED\x0a\x05"
+                           "ADDED"),
+                     "ADDED aside @ KI_ERR_INVALID: watch event: duplicate field");
+    frame_is_skipped(BYTES("\x0f junk that nobody reads"),
+                     "unknown aside @ KI_ERR_SYNTAX: unsupported wire type");
+    frame_is_skipped(BYTES("\x0a\x28"
+                           "0123456789012345678901234567890123456789"),
+                     "unknown aside @ KI_ERR_INVALID: watch event without an object");
 }
 
-static void an_object_that_cannot_be_read_is_set_aside_with_its_key(void **state)
+static void an_undecodable_object_is_skipped_with_its_key(void **state)
 {
     (void)state;
     ki_buf body;
@@ -175,15 +175,15 @@ static void an_object_that_cannot_be_read_is_set_aside_with_its_key(void **state
 }
 
 /* The object is whole when the frame turns out to be malformed. */
-static void a_frame_malformed_after_its_object_is_set_aside_with_its_key(void **state)
+static void a_frame_malformed_after_its_object_is_skipped_with_its_key(void **state)
 {
     (void)state;
     ki_buf frame;
     ki_buf_init(&frame, NULL, SIZE_MAX);
     put_pod(&frame, "ADDED", "p", "7", none);
     test_add(&frame, "\x0f", 1);
-    frame_is_set_aside(ki_str_make(frame.data + 4, frame.len - 4),
-                       "ADDED aside n/p@7 KI_ERR_SYNTAX: unsupported wire type");
+    frame_is_skipped(ki_str_make(frame.data + 4, frame.len - 4),
+                     "ADDED aside n/p@7 KI_ERR_SYNTAX: unsupported wire type");
     ki_buf_done(&frame);
 }
 
@@ -292,9 +292,9 @@ int main(void)
         cmocka_unit_test(each_type_of_event_comes_with_its_object),
         cmocka_unit_test(a_bookmark_has_its_version_and_may_end_the_initial_events),
         cmocka_unit_test(an_error_event_is_the_error_of_its_status),
-        cmocka_unit_test(one_bad_frame_is_set_aside_and_the_rest_goes_on),
-        cmocka_unit_test(an_object_that_cannot_be_read_is_set_aside_with_its_key),
-        cmocka_unit_test(a_frame_malformed_after_its_object_is_set_aside_with_its_key),
+        cmocka_unit_test(one_bad_frame_is_skipped_and_the_rest_continues),
+        cmocka_unit_test(an_undecodable_object_is_skipped_with_its_key),
+        cmocka_unit_test(a_frame_malformed_after_its_object_is_skipped_with_its_key),
         cmocka_unit_test(a_frame_over_the_limit_ends_the_watch),
         cmocka_unit_test(a_body_cut_anywhere_gives_the_events_so_far),
         cmocka_unit_test(random_bytes_are_the_same_in_any_pieces),

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Bodies that Go's own serializers and framers wrote (tools/gen-schema): both encodings must tell
- * the same. */
+/* Bodies that Go's own serializers and framers wrote (tools/gen-schema): both encodings must have
+ * the same content. */
 #include <stdio.h>
 #include <stdlib.h>
 

@@ -243,7 +243,7 @@ static void a_queue_ends_whatever_is_in_it(void **state)
 }
 
 /* 100,000 keys come and go; what stays is a little for those that may come again. */
-static void memory_is_bounded_and_given_back(void **state)
+static void memory_is_bounded_and_released(void **state)
 {
     (void)state;
     test_alloc alloc;
@@ -376,7 +376,7 @@ int main(void)
         cmocka_unit_test(a_queue_that_is_shut_down_takes_nothing_and_hands_out_the_rest),
         cmocka_unit_test(drained_is_when_nothing_waits_or_for_idle_when_nothing_is_worked_on),
         cmocka_unit_test(a_queue_ends_whatever_is_in_it),
-        cmocka_unit_test(memory_is_bounded_and_given_back),
+        cmocka_unit_test(memory_is_bounded_and_released),
         cmocka_unit_test(options_that_make_no_sense_are_refused_with_a_reason),
         cmocka_unit_test(a_failed_allocation_loses_no_key),
     };

@@ -236,7 +236,7 @@ static void the_next_deadline_says_when_to_look_again(void **state)
     take_and_be_done(&f, "b");
     assert_int_equal(ki__workqueue_next_deadline(f.queue), now_ns + 20);
     ki_workqueue_shut_down(f.queue);
-    assert_int_equal(ki__workqueue_next_deadline(f.queue), 0); /* to be told KI_ERR_STOPPED */
+    assert_int_equal(ki__workqueue_next_deadline(f.queue), 0); /* to receive KI_ERR_STOPPED */
     ki_workqueue_unref(f.queue);
 }
 

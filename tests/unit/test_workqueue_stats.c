@@ -72,7 +72,7 @@ static void latency_is_from_add_to_get_and_work_from_get_to_done(void **state)
     work = wq_take(queue, "a");
     stats = wq_stats(queue);
     assert_int_equal(stats.latency.count, 2);
-    assert_ms(stats.latency.sum_ms, 100 + 1013); /* also while its own work went on */
+    assert_ms(stats.latency.sum_ms, 100 + 1013); /* also while its own work continued */
     assert_ms(stats.latency.max_ms, 1013);
     assert_int_equal(stats.latency.buckets[1], 1); /* up to 100 ns */
     assert_int_equal(stats.latency.buckets[3], 1); /* up to 10,000 ns */

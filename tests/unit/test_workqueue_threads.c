@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The queue under real threads: who waits is woken, in time, and drains end when they should.
+/* The queue under real threads: waiters are woken in time, and drains end when they should.
  * threads: yes */
 #include <errno.h>
 #include <pthread.h>

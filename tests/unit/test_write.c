@@ -447,7 +447,7 @@ static void delete_collection_takes_what_is_selected(void **state)
 
 /* ---- what is where ---- */
 
-static void methods_and_paths_that_do_not_go_together(void **state)
+static void methods_and_paths_that_do_not_match(void **state)
 {
     (void)state;
     test_api api;
@@ -640,7 +640,7 @@ int main(void)
         cmocka_unit_test(delete_keeps_preconditions),
         cmocka_unit_test(finalizers_delay_the_removal),
         cmocka_unit_test(delete_collection_takes_what_is_selected),
-        cmocka_unit_test(methods_and_paths_that_do_not_go_together),
+        cmocka_unit_test(methods_and_paths_that_do_not_match),
         cmocka_unit_test(custom_resources_are_registered),
         cmocka_unit_test(objects_need_their_namespace),
         cmocka_unit_test(deleting_a_namespace_empties_it),

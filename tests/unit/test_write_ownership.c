@@ -99,7 +99,7 @@ static void applying_the_same_again_writes_nothing(void **state)
     test_api_done(&api);
 }
 
-static void conflicts_tell_who_and_what(void **state)
+static void conflicts_name_managers_and_fields(void **state)
 {
     (void)state;
     test_api api;
@@ -125,7 +125,7 @@ static void conflicts_tell_who_and_what(void **state)
     test_api_done(&api);
 }
 
-static void who_applies_must_be_told(void **state)
+static void apply_requires_a_field_manager(void **state)
 {
     (void)state;
     test_api api;
@@ -322,7 +322,7 @@ static void custom_resources_are_merged_by_their_schema(void **state)
     "{'metadata':{'name':'m','annotations':{'" LAST "':'{\\\"data\\\":{\\\"a\\\":\\\"1\\\"," \
     "\\\"b\\\":\\\"2\\\",\\\"c\\\":\\\"3\\\"}}'}},'data':{'a':'1','b':'1'}}"
 
-static void kubectl_goes_on_with_what_it_applied_itself(void **state)
+static void kubectl_continues_with_what_it_applied_itself(void **state)
 {
     (void)state;
     test_api api;
@@ -448,7 +448,7 @@ static void owners_do_not_make_objects_too_deep(void **state)
     write_deep(&body, OBJECT_MAX);
     test_api_call(&api, "POST", "/apis/e.io/v1/ws", body.data);
     assert_status(&api, 201);
-    assert_string_equal(owners(&api), ""); /* too deep to be told */
+    assert_string_equal(owners(&api), ""); /* too deep to be listed */
     apply(&api, "/apis/e.io/v1/ws/x?fieldManager=a", body.data);
     assert_status(&api, 413);
     write_deep(&body, OWNED_MAX);
@@ -492,15 +492,15 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(applying_creates_shares_and_removes),
         cmocka_unit_test(applying_the_same_again_writes_nothing),
-        cmocka_unit_test(conflicts_tell_who_and_what),
-        cmocka_unit_test(who_applies_must_be_told),
+        cmocka_unit_test(conflicts_name_managers_and_fields),
+        cmocka_unit_test(apply_requires_a_field_manager),
         cmocka_unit_test(wrong_objects_are_not_applied),
         cmocka_unit_test(writes_are_tracked_if_the_server_does),
         cmocka_unit_test(owners_can_be_changed_and_forgotten),
         cmocka_unit_test(subresources_have_owners_of_their_own),
         cmocka_unit_test(a_scale_without_owners_gets_none),
         cmocka_unit_test(custom_resources_are_merged_by_their_schema),
-        cmocka_unit_test(kubectl_goes_on_with_what_it_applied_itself),
+        cmocka_unit_test(kubectl_continues_with_what_it_applied_itself),
         cmocka_unit_test(direct_writes_keep_owners),
         cmocka_unit_test(owners_do_not_make_objects_too_large),
         cmocka_unit_test(too_many_owned_fields_are_nobodys),

@@ -33,8 +33,8 @@ static const struct {
     {"a: |\n  one\n   two\n\n  three\nb: >-\n  four\n  five\n",
      "{\"a\":\"one\\u000a two\\u000a\\u000athree\\u000a\",\"b\":\"four five\"}"},
     {"a: |2- # kkk 99 comment\n    one1\n  two2\n", "{\"a\":\"  one1\\u000atwo2\"}"},
-    {"a: plain text\n  goes on k1\nb: 'it''s\n  k'\n",
-     "{\"a\":\"plain text goes on k1\",\"b\":\"it's k\"}"},
+    {"a: plain text\n  continues k1\nb: 'it''s\n  k'\n",
+     "{\"a\":\"plain text continues k1\",\"b\":\"it's k\"}"},
     {"\"a\\x6bb\": \"k\\u00e4\\tq \\\n  z\"", "{\"akb\":\"k\xc3\xa4\\u0009q z\"}"},
     {"\"\\U0001F511k\\_\\N\\L\\P\\0\\/\\\"\\\\\"",
      "\"\xf0\x9f\x94\x91k\xc2\xa0\xc2\x85\xe2\x80\xa8\xe2\x80\xa9\\u0000/\\\"\\\\\""},
@@ -311,7 +311,7 @@ static int scenario(const ki_alloc *alloc, void *user)
     return r;
 }
 
-static void lack_of_memory_is_told(void **state)
+static void out_of_memory_is_reported(void **state)
 {
     (void)state;
     char text[] = "{a: [b, {c: d}], e: 1, f: 2, g: 3, h: 4, i: 5, j: 6, k: 7, l: 8, m: 9, n: 10,"
@@ -331,7 +331,7 @@ int main(void)
         cmocka_unit_test(values_are_found_by_their_keys),
         cmocka_unit_test(types_are_those_of_the_core_schema),
         cmocka_unit_test(numbers_that_json_has_not_are_refused),
-        cmocka_unit_test(lack_of_memory_is_told),
+        cmocka_unit_test(out_of_memory_is_reported),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

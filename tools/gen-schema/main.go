@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Reads the published Go types of Kubernetes and writes what the library needs of them: the schema
-// tables, and objects to test them with. README.md tells how to call it.
+// tables, and objects to test them with. README.md describes how to call it.
 package main
 
 import (

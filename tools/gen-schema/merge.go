@@ -78,16 +78,16 @@ func fromField(rule *mergeRule, f field, said map[string][]string, goField refle
 	defer func() { // a list that is atomic itself has no elements of its own
 		rule.whole = rule.whole && (rule.how == mergeSet || rule.how == mergeKeys)
 	}()
-	kind, told := said["listType"], len(said["listType"]) > 0
+	kind, given := said["listType"], len(said["listType"]) > 0
 	strategy, key := goField.Tag.Get("patchStrategy"), goField.Tag.Get("patchMergeKey")
 	switch {
 	case slices.Contains(kind, "set"):
 		rule.how = mergeSet
 	case slices.Contains(kind, "map"):
 		rule.how, rule.keys = mergeKeys, said["listMapKey"]
-	case !told && strings.HasPrefix(strategy, "merge") && key != "":
+	case !given && strings.HasPrefix(strategy, "merge") && key != "":
 		rule.how, rule.keys = mergeKeys, []string{key}
-	case !told && strings.HasPrefix(strategy, "merge"):
+	case !given && strings.HasPrefix(strategy, "merge"):
 		rule.how = mergeSet
 	}
 	if rule.how == mergeKeys && (len(rule.keys) == 0 || len(rule.keys) > mergeKeysMax) {

@@ -163,7 +163,7 @@ func sortName(goType reflect.Type) string {
 	return typeName(goType)
 }
 
-// typeName is a short name that tells the package, such as core/v1.Pod.
+// typeName is a short name with the package, such as core/v1.Pod.
 func typeName(goType reflect.Type) string {
 	path := goType.PkgPath()
 	for _, root := range []string{"k8s.io/api/", "/apis/", "/pkg/"} {

@@ -102,7 +102,7 @@ func judge(p pair) (out outcome) {
 	return out
 }
 
-// compare tells how the outcome of a pair compares with that of apimachinery.
+// compare reports how the outcome of a pair compares with that of apimachinery.
 func compare(p pair, got outcome) string {
 	want := judge(p)
 	switch {

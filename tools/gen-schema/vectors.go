@@ -21,7 +21,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/serializer/protobuf"
 )
 
-// A record of a file of vectors; tests/support/golden.h tells what is in it.
+// A record of a file of vectors; tests/support/golden.h describes it.
 type record struct {
 	apiVersion, kind          string
 	protobuf, json, rewritten []byte

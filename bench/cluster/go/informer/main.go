@@ -37,7 +37,7 @@ type program struct {
 	informer cache.SharedIndexInformer
 	events   atomic.Uint64 // after the first sync
 	last     atomic.Uint64 // version of them
-	wanted   atomic.Uint64 // version to tell of; 0: none
+	wanted   atomic.Uint64 // version to report; 0: none
 	marks    [keptMarks]mark
 }
 
@@ -147,7 +147,7 @@ func (p *program) tellMarks() {
 	fmt.Print(text.String(), "done\n")
 }
 
-// tellMemory collects all garbage and gives back what is free: less than a program has on its own.
+// tellMemory collects all garbage and returns free memory: less than a program has on its own.
 func (p *program) tellMemory() {
 	debug.FreeOSMemory()
 	var m runtime.MemStats

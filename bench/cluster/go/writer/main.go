@@ -6,8 +6,8 @@
 //	load <pods> <etcd>     makes them the fast way; <etcd> is its URL
 //	change                 changes the status of each pod once, as fast as it goes
 //	rate <per s> <count>   changes pods one after the other at a steady rate; of each it prints
-//	                       the resource version, when it was asked for, and when it was answered
-//	other <count>          changes something else, so that versions go on
+//	                       the resource version, when it was requested, and when it was answered
+//	other <count>          changes something else, so that versions advance
 //
 // Each ends with a line "done ...", with the last resource version.
 package main

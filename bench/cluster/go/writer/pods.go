@@ -65,7 +65,7 @@ func namespaceOf(number int) string {
 	return fmt.Sprintf("team-%d", number/perNamespace)
 }
 
-// pod makes pod `number` in the state `generation`: the kubelet tells a restart in each.
+// pod makes pod `number` in the state `generation`: the kubelet reports a restart in each.
 func (t *template) pod(number, generation int) *corev1.Pod {
 	var pod corev1.Pod
 	if err := json.Unmarshal(t.text, &pod); err != nil {

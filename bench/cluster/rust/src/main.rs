@@ -25,7 +25,7 @@ type Mark = (u64, u128);
 struct Program {
     events: AtomicU64, // after the first sync
     last: AtomicU64,   // version of them
-    wanted: AtomicU64, // version to tell of; 0: none
+    wanted: AtomicU64, // version to report; 0: none
     marks: Mutex<Vec<Mark>>,
 }
 
@@ -40,7 +40,7 @@ fn tell(line: &str) {
     let mut out = std::io::stdout().lock();
     out.write_all(line.as_bytes())
         .and_then(|()| out.flush())
-        .expect("somebody listens");
+        .expect("standard output is open");
 }
 
 impl Program {

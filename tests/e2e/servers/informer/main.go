@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Informers of client-go, which tell what their handlers hear in the words of oracle_client.c: that
+// Informers of client-go, which print what their handlers receive as oracle_client.c does: that
 // file says which arguments it takes, what it prints, and which commands it knows.
 package main
 
@@ -34,7 +34,7 @@ func must(err error) {
 	}
 }
 
-// What is asked for as one informer. The name is the whole of it.
+// The request for one informer. The name is the whole of it.
 type wish struct {
 	name, resource, encoding, way, namespace, labels string
 }
@@ -52,7 +52,7 @@ func readWish(text string) wish {
 	return wish{text, parts[0], parts[1], parts[2], parts[3], parts[4]}
 }
 
-// ---- what is told ----
+// ---- output ----
 
 // One write a line, so that lines of different handlers do not mix.
 func tell(format string, arguments ...any) {
