@@ -1,15 +1,19 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Fields of the 11.6 KB pod by compiled paths and by typed views, from JSON and from protobuf. */
+/* Fields of the 11.6 KB pod by compiled paths and by typed views, from JSON and from protobuf; and
+ * the fields that a reconcile of examples/website reads. */
 #include <stdlib.h>
+#include <string.h>
 
+#include <kinformer/api/apps_v1.h>
 #include <kinformer/api/core_v1.h>
 #include <kinformer/buf.h>
 #include <kinformer/encoding.h>
 #include <kinformer/path.h>
 
 #include "support/bench.h"
+#include "website_views.h" /* by kinformer gen-views; see CMakeLists.txt */
 
-enum { NESTED = 5 };
+enum { NESTED = 5, WEBSITE_FIELDS = 3, DEPLOYMENT_FIELDS = 3 };
 
 typedef struct pod {
     const ki_object *object;
@@ -125,6 +129,77 @@ static void images_by_view(void *user, uint64_t count)
     }
 }
 
+/* ---- a reconcile of a Website: it is JSON, its Deployment protobuf ---- */
+
+typedef struct website {
+    ki_object *website;
+    ki_object *deployment;
+    ki_path *fields[WEBSITE_FIELDS];
+    ki_path *deployment_fields[DEPLOYMENT_FIELDS];
+} website;
+
+static const char *const website_paths[WEBSITE_FIELDS] = {
+    KI_PATH(example_v1, Website, spec.html),
+    KI_PATH(example_v1, Website, spec.image),
+    KI_PATH(example_v1, Website, spec.replicas),
+};
+
+static const char *const deployment_paths[DEPLOYMENT_FIELDS] = {
+    KI_PATH(apps_v1, Deployment, spec.replicas),
+    KI_PATH(apps_v1, Deployment, status.readyReplicas),
+    KI_PATH(apps_v1, Deployment, status.observedGeneration),
+};
+
+static void website_by_path(void *user, uint64_t count)
+{
+    const website *w = user;
+    for (; count != 0; count--) {
+        ki_value html;
+        ki_value image;
+        int64_t sum = 0;
+        if (ki_object_get(w->website, w->fields[0], &html) < 0 ||
+            ki_object_get(w->website, w->fields[1], &image) < 0 ||
+            ki_object_get_int64(w->website, w->fields[2], &sum) < 0) {
+            bench_fail("not a website");
+        }
+        for (size_t i = 0; i < DEPLOYMENT_FIELDS; i++) {
+            int64_t number = 0;
+            if (ki_object_get_int64(w->deployment, w->deployment_fields[i], &number) < 0) {
+                bench_fail("not its deployment");
+            }
+            sum += number;
+        }
+        bench_use(&html);
+        bench_use(&image);
+        bench_use(&sum);
+    }
+}
+
+static void website_by_view(void *user, uint64_t count)
+{
+    const website *w = user;
+    for (; count != 0; count--) {
+        ki_example_v1_WebsiteSpec spec =
+            ki_example_v1_Website_spec(ki_example_v1_Website_of(w->website));
+        ki_text html = ki_example_v1_WebsiteSpec_html(spec);
+        ki_text image = ki_example_v1_WebsiteSpec_image(spec);
+        ki_apps_v1_Deployment deployment = ki_apps_v1_Deployment_of(w->deployment);
+        ki_apps_v1_DeploymentStatus status = ki_apps_v1_Deployment_status(deployment);
+        int64_t sum = ki_example_v1_WebsiteSpec_replicas(spec);
+        sum += ki_apps_v1_DeploymentSpec_replicas(ki_apps_v1_Deployment_spec(deployment));
+        sum += ki_apps_v1_DeploymentStatus_readyReplicas(status);
+        sum += ki_apps_v1_DeploymentStatus_observedGeneration(status);
+        if (html.len == 0 || image.len == 0) {
+            bench_fail("not a website");
+        }
+        bench_use(&html);
+        bench_use(&image);
+        bench_use(&sum);
+    }
+}
+
+/* ---- set-up ---- */
+
 static ki_path *compile(const char *text)
 {
     ki_path *path = NULL;
@@ -154,24 +229,76 @@ static void drop_pod(pod *p)
     (void)ki_object_unref(p->object);
 }
 
+static ki_object *from_json(const char *what, const char *text, size_t len)
+{
+    ki_object *object = NULL;
+    if (ki_object_from_json(text, len, NULL, &object, NULL) < 0) {
+        bench_fail("%s: not an object", what);
+    }
+    return object;
+}
+
+static ki_object *as_protobuf(const ki_object *json)
+{
+    ki_object *object = NULL;
+    ki_buf bytes;
+    ki_buf_init(&bytes, NULL, 1 << 20);
+    if (ki_object_write_protobuf(json, &bytes, NULL) < 0 ||
+        ki_object_from_protobuf(bytes.data, bytes.len, NULL, &object, NULL) < 0) {
+        bench_fail("no protobuf");
+    }
+    ki_buf_done(&bytes);
+    return object;
+}
+
 /* The pod in both encodings. */
 static void read_pods(const char *file, pod pods[static 2])
 {
     size_t len;
     char *text = bench_read_file(file, 0, &len);
-    ki_object *json = NULL;
-    ki_object *proto = NULL;
-    ki_buf bytes;
-    ki_buf_init(&bytes, NULL, 1 << 20);
-    if (ki_object_from_json(text, len, NULL, &json, NULL) < 0 ||
-        ki_object_write_protobuf(json, &bytes, NULL) < 0 ||
-        ki_object_from_protobuf(bytes.data, bytes.len, NULL, &proto, NULL) < 0) {
-        bench_fail("%s: not a pod", file);
-    }
-    pods[0] = make_pod(proto);
+    ki_object *json = from_json(file, text, len);
+    pods[0] = make_pod(as_protobuf(json));
     pods[1] = make_pod(json);
-    ki_buf_done(&bytes);
     free(text);
+}
+
+static website make_website(void)
+{
+    static const char text[] =
+        "{\"apiVersion\":\"example.com/v1\",\"kind\":\"Website\",\"metadata\":{\"name\":\"shop\","
+        "\"namespace\":\"default\",\"uid\":\"7\",\"resourceVersion\":\"1001\",\"generation\":3},"
+        "\"spec\":{\"html\":\"<h1>Shop</h1>\",\"image\":\"nginx:1.29\",\"replicas\":2},"
+        "\"status\":{\"observedGeneration\":3,\"readyReplicas\":2}}";
+    static const char deployment[] =
+        "{\"apiVersion\":\"apps/v1\",\"kind\":\"Deployment\",\"metadata\":{\"name\":\"shop-site\","
+        "\"namespace\":\"default\",\"uid\":\"8\",\"resourceVersion\":\"1002\",\"generation\":3},"
+        "\"spec\":{\"replicas\":2,\"selector\":{\"matchLabels\":{\"website\":\"shop\"}},"
+        "\"template\":{\"metadata\":{\"labels\":{\"website\":\"shop\"}},\"spec\":{\"containers\":"
+        "[{\"name\":\"web\",\"image\":\"nginx:1.29\",\"ports\":[{\"containerPort\":80}]}]}}},"
+        "\"status\":{\"observedGeneration\":3,\"replicas\":2,\"readyReplicas\":2}}";
+    ki_object *json = from_json("the deployment", deployment, strlen(deployment));
+    website w = {.website = from_json("the website", text, strlen(text)),
+                 .deployment = as_protobuf(json)};
+    (void)ki_object_unref(json);
+    for (size_t i = 0; i < WEBSITE_FIELDS; i++) {
+        w.fields[i] = compile(website_paths[i]);
+    }
+    for (size_t i = 0; i < DEPLOYMENT_FIELDS; i++) {
+        w.deployment_fields[i] = compile(deployment_paths[i]);
+    }
+    return w;
+}
+
+static void drop_website(website *w)
+{
+    for (size_t i = 0; i < WEBSITE_FIELDS; i++) {
+        (void)ki_path_unref(w->fields[i]);
+    }
+    for (size_t i = 0; i < DEPLOYMENT_FIELDS; i++) {
+        (void)ki_path_unref(w->deployment_fields[i]);
+    }
+    (void)ki_object_unref(w->deployment);
+    (void)ki_object_unref(w->website);
 }
 
 int main(int argc, char **argv)
@@ -186,7 +313,7 @@ int main(int argc, char **argv)
         {"nested", {nested_by_path, nested_by_view}},
         {"images", {images_by_path, images_by_view}},
     };
-    enum { ROWS = sizeof(rows) / sizeof(rows[0]) };
+    enum { ROWS = sizeof(rows) / sizeof(rows[0]), CASES = ROWS * 4 + 2 };
     bench_option options[] = {
         {"file", "the pod", BENCH_DATA_DIR "/pod.json"},
         {"rounds", "rounds over all rows", "15"},
@@ -196,7 +323,8 @@ int main(int argc, char **argv)
     bench_options(argc, argv, options);
     pod pods[2];
     read_pods(options[0].value, pods);
-    bench_case cases[ROWS * 4];
+    website w = make_website();
+    bench_case cases[CASES];
     for (size_t i = 0; i < ROWS * 4; i++) {
         size_t encoding = i / 2 % 2;
         cases[i] = (bench_case){.bench = "view",
@@ -206,9 +334,18 @@ int main(int argc, char **argv)
                                 .user = &pods[encoding],
                                 .memory = -1};
     }
-    bench_measure(cases, ROWS * 4, (unsigned)bench_option_number(&options[1]),
+    for (size_t i = 0; i < 2; i++) {
+        cases[ROWS * 4 + i] = (bench_case){.bench = "view",
+                                           .impl = i == 0 ? "path, both" : "view, both",
+                                           .row = "website",
+                                           .run = i == 0 ? website_by_path : website_by_view,
+                                           .user = &w,
+                                           .memory = -1};
+    }
+    bench_measure(cases, CASES, (unsigned)bench_option_number(&options[1]),
                   (unsigned)bench_option_number(&options[2]));
     drop_pod(&pods[0]);
     drop_pod(&pods[1]);
+    drop_website(&w);
     return 0;
 }

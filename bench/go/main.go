@@ -127,7 +127,7 @@ func main() {
 	runs := map[string]func(*options){
 		"store": runStore, "indexer": runIndexer, "memory": runMemory, "informer": runInformer,
 		"selector": runSelector, "path": runPath, "json": runJSON, "queue": runQueue,
-		"proto": runProto, "wire": runWire, "workqueue": runWorkqueue,
+		"proto": runProto, "view": runView, "wire": runWire, "workqueue": runWorkqueue,
 		"fanout": runFanout,
 	}
 	run := runs[o.what]

@@ -6,6 +6,8 @@
 
 #include <stdio.h>
 
+#include <kinformer/api/apps_v1.h>
+
 #include "website_views.h" /* by kinformer gen-views from crd.yaml; see CMakeLists.txt */
 
 enum { WORKERS = 4, NAME_SIZE = 256, PAGE_BYTES = 60001 /* 15,000 characters in UTF-8 */ };
@@ -51,20 +53,20 @@ static void fill_deployment(ki_edit *edit, void *user)
 
 static void set_finalizer(ki_edit *edit, void *user)
 {
-    const ki_object *website = user;
-    (ki_object_is_deleting(website) ? ki_edit_remove_finalizer : ki_edit_add_finalizer)(edit,
-                                                                                        FINALIZER);
+    bool deleting = ki_object_is_deleting(user);
+    (deleting ? ki_edit_remove_finalizer : ki_edit_add_finalizer)(edit, FINALIZER);
 }
 
 /* Ready once the Deployment has as many replicas as it should have, of the current page. */
 static void fill_status(ki_edit *edit, void *user)
 {
     const ki_object *const *objects = user; /* the Website and its Deployment */
-    const ki_object *deployment = objects[1];
-    int64_t wanted = ki_object_int64_or(deployment, "spec.replicas", 1);
-    int64_t ready = ki_object_int64_or(deployment, "status.readyReplicas", 0);
-    int64_t observed = ki_object_int64_or(deployment, "status.observedGeneration", 0);
-    bool is_ready = ready >= wanted && observed >= ki_object_generation(deployment);
+    ki_apps_v1_Deployment deployment = ki_apps_v1_Deployment_of(objects[1]);
+    ki_apps_v1_DeploymentStatus actual = ki_apps_v1_Deployment_status(deployment);
+    int32_t wanted = ki_apps_v1_DeploymentSpec_replicas(ki_apps_v1_Deployment_spec(deployment));
+    int32_t ready = ki_apps_v1_DeploymentStatus_readyReplicas(actual);
+    int64_t observed = ki_apps_v1_DeploymentStatus_observedGeneration(actual);
+    bool is_ready = ready >= wanted && observed >= ki_object_generation(objects[1]);
     char message[64];
     snprintf(message, sizeof(message), "%d of %d replicas ready", (int)ready, (int)wanted);
     ki_edit_set_int64(edit, "status.observedGeneration", ki_object_generation(objects[0]));
