@@ -21,8 +21,7 @@
  *
  * Durations are in milliseconds; their names end in _ms. Points in time are nanoseconds of a clock
  * (clock.h); their names end in _ns. They are monotonic, or since 1970 where they become text in
- * objects (time.h). Times that are read from objects are seconds since 1970. Headers in parts/ have
- * durations in nanoseconds (_ns), too.
+ * objects (time.h). Times that are read from objects are seconds since 1970.
  *
  * Iteration. Lists and tables are read by number, from 0, with functions that end in _at, such as
  * ki_list_at(); after the last, they return NULL (or KI_ERR_NOT_FOUND). KI_LIST_FOR_EACH() is a

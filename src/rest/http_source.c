@@ -99,7 +99,7 @@ int ki__http_send(ki__http_call *call, ki_error *error)
         .query = ki_buf_text(&call->query),
         .headers = &header,
         .header_count = 1,
-        .idle_timeout_ns = call->watch ? source->options.watch_idle_timeout_ns : 0,
+        .idle_timeout_ms = call->watch ? source->options.watch_idle_timeout_ms : 0,
         .stream = call->watch,
         .later_page = call->later_page,
         .retry_of = ki__retry_of(&call->retry),

@@ -7,6 +7,7 @@
 
 #include "base/assert.h"
 #include "base/error.h"
+#include "base/time_units.h"
 #include "rest/http_source.h"
 
 /* ---- retries ---- */
@@ -19,7 +20,7 @@ static void send_later(ki__http_call *call, uint64_t delay_ns, const ki_error *e
     ki__http_drop_body(call);
     ki__timer_set_after(&call->again, delay_ns);
     if (call->sink.on_retry != NULL) {
-        call->sink.on_retry(error, status, delay_ns, call->sink.user);
+        call->sink.on_retry(error, status, ki__ns_to_ms(delay_ns), call->sink.user);
     }
 }
 

@@ -16,7 +16,7 @@
 #include "rest/http_source.h"
 
 #define KEPT_NS (300 * KI__SECOND_NS)
-#define PATIENCE_NS (10 * KI__SECOND_NS) /* idle timeout */
+enum { PATIENCE_MS = 10000 }; /* idle timeout */
 enum { GROUP_PATH_MAX = 512, VERSIONS_SHOWN = 8, VERSION_SIZE = 64 };
 
 /* ---- messages ---- */
@@ -120,7 +120,7 @@ static int request_groups(ki__http_call *call)
             .query = "",
             .headers = &header,
             .header_count = 1,
-            .idle_timeout_ns = PATIENCE_NS,
+            .idle_timeout_ms = PATIENCE_MS,
         };
         ki_http_sink sink = ki__http_response_sink;
         sink.user = call;

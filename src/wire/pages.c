@@ -53,11 +53,11 @@ static void on_alive(size_t bytes, void *user)
     pages->sink->on_alive(bytes, pages->user);
 }
 
-static void on_retry(const ki_error *error, const ki_object *status, uint64_t delay_ns, void *user)
+static void on_retry(const ki_error *error, const ki_object *status, uint64_t delay_ms, void *user)
 {
     ki__pages *pages = user;
     if (pages->sink->on_retry != NULL) {
-        pages->sink->on_retry(error, status, delay_ns, pages->user);
+        pages->sink->on_retry(error, status, delay_ms, pages->user);
     }
 }
 

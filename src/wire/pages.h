@@ -13,7 +13,7 @@ typedef struct ki__pages_sink {
     void (*on_skipped)(const char *key, const ki_error *error, void *user);
     void (*on_alive)(size_t bytes, void *user);
     /** Like that of ki_source_sink; may be NULL. */
-    void (*on_retry)(const ki_error *error, const ki_object *status, uint64_t delay_ns, void *user);
+    void (*on_retry)(const ki_error *error, const ki_object *status, uint64_t delay_ms, void *user);
     /** The list restarts: drop the objects received so far. */
     void (*on_restart)(void *user);
     /** Last callback. `resource_version` is that of the first page, NULL on failure. */

@@ -196,7 +196,7 @@ static void a_paused_call_gets_nothing_and_loses_nothing(void **state)
         const char *query = packed != 0 ? "bytes=20000000" : "count=2000&size=8000";
         exchange_init(&e, &t, packed != 0 ? "/bomb" : "/stream", query);
         e.in_body = pause_here;
-        e.request.idle_timeout_ns = packed != 0 ? 0 : 3000 * MS;
+        e.request.idle_timeout_ms = packed != 0 ? 0 : 3000;
         exchange_start(&e);
         for (size_t round = 0; round < 3; round++) {
             while (e.bodies <= round) {
@@ -316,7 +316,7 @@ static void a_throttled_call_waits_for_its_turn(void **state)
     open_throttled(&t, all, 1200);
     exchange silent;
     exchange_init(&silent, &t, "/echo", "");
-    silent.request.idle_timeout_ns = 1000 * MS;
+    silent.request.idle_timeout_ms = 1000;
     for (size_t i = 1; i < WAITING; i++) {
         exchange_cancel(&all[i]);
     }
@@ -475,7 +475,7 @@ static void requests_wait_for_credentials(void **state)
     open_plain(&t, &options);
     exchange_init(&e, &t, "/echo", "");
     exchange_init(&late, &t, "/echo", "");
-    late.request.idle_timeout_ns = 50 * MS;
+    late.request.idle_timeout_ms = 50;
     exchange_start(&e);
     exchange_start(&late);
     transporting_until(&t, &late.ended);

@@ -71,7 +71,7 @@ static void begin(fixture *x, transporting *t, const char *name, bool two, uint6
 
 static void start(fixture *x, uint64_t idle_ms)
 {
-    const following_options how = {.name_space = x->name, .watch_idle_ns = idle_ms * MS};
+    const following_options how = {.name_space = x->name, .watch_idle_ms = idle_ms};
     following_open(&x->f, x->t, x->curl, &how);
 }
 

@@ -108,7 +108,7 @@ static void begin(attack *a, transporting *t, size_t i)
     a->curl = t->curl; /* the exchange takes it from there when it starts */
     exchange_init(&a->e, t, "/", "");
     a->e.request.stream = true;
-    a->e.request.idle_timeout_ns = 5000 * MS;
+    a->e.request.idle_timeout_ms = 5000;
     exchange_start(&a->e);
     transporting_until(t, &a->e.started);
     t->curl = NULL;

@@ -234,7 +234,7 @@ static void a_silent_connection_is_left_by_all(void **state)
     for (size_t i = 0; i < 3; i++) {
         exchange_init(&all[i], &t, "/echo", "");
         all[i].request.stream = true;
-        all[i].request.idle_timeout_ns = i == 0 ? 400 * MS : 0; /* the others have no limit */
+        all[i].request.idle_timeout_ms = i == 0 ? 400 : 0; /* the others have no limit */
         exchange_start(&all[i]);
     }
     wait_for_bytes(&t, all, 3, 6);
@@ -292,7 +292,7 @@ static void a_silent_stream_ends_alone(void **state)
     wait_for_bytes(&t, all, 1, 6);
     exchange_init(&all[1], &t, "/echo", "");
     all[1].request.stream = true;
-    all[1].request.idle_timeout_ns = 600 * MS;
+    all[1].request.idle_timeout_ms = 600;
     exchange_start(&all[1]);
     transporting_until(&t, &all[1].ended);
     assert_int_equal(all[1].error.code, -ETIMEDOUT);

@@ -35,7 +35,7 @@ static void open_informer(fixture *f, bool no_streaming)
     source_options.transport = &transport;
     source_options.resource = KI_CORE_V1_PODS;
     source_options.json_only = true;
-    source_options.watch_idle_timeout_ns = UINT64_C(5000000000);
+    source_options.watch_idle_timeout_ms = 5000;
     assert_int_equal(ki_source_http_new(&source_options, &source, &error), 0);
     ki_informer_options options = KI_OPTIONS_INIT(ki_informer_options);
     options.engine = ki_loop_engine(f->t.loop);

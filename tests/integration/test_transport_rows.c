@@ -333,7 +333,7 @@ static void begin(running *one, const row *what, transporting *t, bool two, cons
     const following_options how = {.name_space = name,
                                    .no_streaming = !what->streaming,
                                    .max_object_bytes = what->max_object,
-                                   .watch_idle_ns = what->idle_ms * 1000000};
+                                   .watch_idle_ms = what->idle_ms};
     following_open(&one->f, t, one->curl, &how);
 }
 

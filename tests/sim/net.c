@@ -520,7 +520,7 @@ static int net_start(const ki_http_request *request, const ki_http_sink *sink, v
     call->sink = *sink;
     call->end_code = NOT_OVER;
     call->watch = request->stream;
-    call->idle_ns = request->idle_timeout_ns;
+    call->idle_ns = request->idle_timeout_ms * 1000000;
     call->last_byte = s->now;
     call->latency = sim_draw(s, SIM_NET, 4) == 0 ? 0 : sim_draw_skewed(s, SIM_NET, 1, 60 * SIM_MS);
     ki__task_init(&call->task, run_task);

@@ -79,7 +79,7 @@ static int start(const ki_http_request *request, const ki_http_sink *sink, void 
     fake_asked *asked = &t->asked[t->count++];
     *asked = (fake_asked){
         .at = t->world->now,
-        .idle_timeout_ns = request->idle_timeout_ns,
+        .idle_timeout_ms = request->idle_timeout_ms,
         .stream = request->stream,
         .later_page = request->later_page,
     };

@@ -17,7 +17,7 @@ typedef struct fake_asked {
     char path[128];
     char query[512];
     char accept[256];
-    uint64_t idle_timeout_ns;
+    uint64_t idle_timeout_ms;
     bool stream;
     bool later_page;
 } fake_asked;

@@ -35,7 +35,7 @@ void following_open(following *f, transporting *t, ki__curl *curl, const followi
     source_options.name_space = options->name_space;
     source_options.json_only = true;
     source_options.max_object_bytes = options->max_object_bytes;
-    source_options.watch_idle_timeout_ns = options->watch_idle_ns;
+    source_options.watch_idle_timeout_ms = options->watch_idle_ms;
     assert_int_equal(ki_source_http_new(&source_options, &source, &error), 0);
     ki_informer_options informer_options = KI_OPTIONS_INIT(ki_informer_options);
     informer_options.engine = ki_loop_engine(t->loop);

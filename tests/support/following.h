@@ -14,7 +14,7 @@ typedef struct following_options {
     const char *name_space;
     bool no_streaming;
     size_t max_object_bytes;
-    uint64_t watch_idle_ns;
+    uint64_t watch_idle_ms;
 } following_options;
 
 typedef struct following {

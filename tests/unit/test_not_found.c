@@ -127,7 +127,7 @@ static void ask_in_vain(fixture *f, bool watch)
     assert_string_equal(last->path, "/apis/apps");
     assert_string_equal(last->query, "");
     assert_false(last->stream);
-    assert_true(last->idle_timeout_ns != 0);
+    assert_true(last->idle_timeout_ms != 0);
 }
 
 static void expect(fixture *f, const char *message)

@@ -209,7 +209,7 @@ static void bring_to(reflecting *r, ki_reflector_state where)
         fake_event(&r->source, KI_WATCH_EVENT_ADDED, fake_pod("b", 1));
         break;
     case KI_REFLECTOR_WATCHING:
-        r->options.resync_period_ns = 10 * TEST_SECOND;
+        r->options.resync_period_ms = 10 * 1000;
         reflecting_sync(r);
         break;
     case KI_REFLECTOR_BACKOFF:
@@ -361,7 +361,7 @@ static void provoke(reflecting *r, char at)
         return;
     }
     r->hook_at = at == 'W' ? 'E' : at == 'K' ? '-' : strchr("ORY", at) != NULL ? '!' : at;
-    r->options.resync_period_ns = 10 * TEST_SECOND;
+    r->options.resync_period_ms = 10 * 1000;
     reflecting_sync_by_list(r);
     r->fail = at == 'R' || at == 'Y' ? KI_ERR_LIMIT : 0;
     switch (at) {
@@ -816,7 +816,7 @@ static void ten_thousand_reconnects_leave_no_timer_behind(void **state)
     (void)state;
     reflecting r;
     reflecting_init(&r);
-    r.options.resync_period_ns = 3600 * TEST_SECOND;
+    r.options.resync_period_ms = 3600 * 1000;
     reflecting_sync(&r);
     size_t blocks = r.alloc.live_blocks;
     for (int i = 0; i < 10000; i++) {

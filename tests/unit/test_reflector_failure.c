@@ -161,7 +161,7 @@ static void what_the_source_repeats_by_itself_is_reported(void **state)
                                 .http_code = 429,
                                 .reason = KI_REASON_TOO_MANY_REQUESTS,
                                 .message = "slow down"};
-        r.source.sink.on_retry(&error, NULL, TEST_SECOND, r.source.sink.user);
+        r.source.sink.on_retry(&error, NULL, 1000, r.source.sink.user);
         assert_int_equal(r.errors, 1);
         assert_int_equal(r.failure.failure_class, KI_FAILURE_THROTTLED);
         assert_int_equal(r.failure.retry_delay_ms, 1000);

@@ -580,8 +580,8 @@ static void the_times_of_the_fallback_can_be_chosen(void **state)
     (void)state;
     reflecting r;
     reflecting_init(&r);
-    r.options.initial_idle_ns = TEST_SECOND;
-    r.options.no_streaming_ns = UINT64_MAX;
+    r.options.initial_idle_ms = 1000;
+    r.options.no_streaming_ms = UINT64_MAX;
     reflecting_start(&r);
     fake_alive(&r.source, 0);
     reflecting_advance(&r, TEST_SECOND);

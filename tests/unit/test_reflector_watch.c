@@ -531,7 +531,7 @@ static void internal_errors_are_retried_only_by_option(void **state)
     (void)state;
     reflecting r;
     reflecting_init(&r);
-    r.options.internal_error_retry_ns = 10 * TEST_SECOND;
+    r.options.internal_error_retry_ms = 10 * 1000;
     reflecting_sync_by_list(&r);
     for (int i = 0; i < 5; i++) { /* at 2, 4, 6, 8 and 10 s; the window opens with the first */
         reflecting_advance(&r, 2 * TEST_SECOND);
@@ -624,7 +624,7 @@ static void a_longer_timeout_doubles_and_a_shorter_does_not_count(void **state)
     for (size_t i = 0; i < 2; i++) {
         reflecting r;
         reflecting_init(&r);
-        r.options.min_watch_timeout_ns = minutes[i] * 60 * TEST_SECOND;
+        r.options.min_watch_timeout_ms = minutes[i] * 60 * 1000;
         reflecting_start(&r);
         uint32_t least = i == 0 ? 300 : 1200;
         assert_in_range(last(&r)->timeout, least, 2 * least - 1);
@@ -766,7 +766,7 @@ static void resync_comes_each_period_while_watching(void **state)
     (void)state;
     reflecting r;
     reflecting_init(&r);
-    r.options.resync_period_ns = 30 * TEST_SECOND;
+    r.options.resync_period_ms = 30 * 1000;
     reflecting_start(&r);
     reflecting_advance(&r, 10 * TEST_SECOND); /* not while it lists */
     fake_bookmark(&r.source, "10", true);
@@ -811,7 +811,7 @@ static void should_resync_has_a_say(void **state)
     (void)state;
     reflecting r;
     reflecting_init(&r);
-    r.options.resync_period_ns = 10 * TEST_SECOND;
+    r.options.resync_period_ms = 10 * 1000;
     r.may_resync = false;
     reflecting_sync(&r);
     reflecting_advance(&r, 35 * TEST_SECOND);
@@ -827,7 +827,7 @@ static void without_should_resync_the_answer_is_yes(void **state)
     (void)state;
     reflecting r;
     reflecting_init(&r);
-    r.options.resync_period_ns = 10 * TEST_SECOND;
+    r.options.resync_period_ms = 10 * 1000;
     r.options.should_resync = NULL;
     reflecting_sync(&r);
     reflecting_advance(&r, 10 * TEST_SECOND);
@@ -840,7 +840,7 @@ static void a_target_without_resync_is_not_asked(void **state)
     (void)state;
     reflecting r;
     reflecting_init(&r);
-    r.options.resync_period_ns = 10 * TEST_SECOND;
+    r.options.resync_period_ms = 10 * 1000;
     r.target.resync = NULL;
     reflecting_sync(&r);
     reflecting_advance(&r, 60 * TEST_SECOND);
@@ -853,7 +853,7 @@ static void a_failed_resync_leads_to_a_list(void **state)
     (void)state;
     reflecting r;
     reflecting_init(&r);
-    r.options.resync_period_ns = 10 * TEST_SECOND;
+    r.options.resync_period_ms = 10 * 1000;
     reflecting_sync(&r);
     r.fail = -ENOMEM;
     reflecting_advance(&r, 10 * TEST_SECOND);
@@ -869,7 +869,7 @@ static void no_resync_while_it_waits_to_take_the_watch_up(void **state)
     (void)state;
     reflecting r;
     reflecting_init(&r);
-    r.options.resync_period_ns = 10 * TEST_SECOND;
+    r.options.resync_period_ms = 10 * 1000;
     reflecting_sync(&r);
     fake_error_event_json(&r.source, "{'kind':'Status','apiVersion':'v1','code':429,"
                                      "'details':{'retryAfterSeconds':15}}");

@@ -71,7 +71,7 @@ typedef struct ki_reflector_options {
     const char *expected_kind;
     const char *expected_api_version;
 
-    uint64_t resync_period_ns; /* 0: never */
+    uint64_t resync_period_ms; /* 0: never */
     /** Called when the resync period has elapsed; returns whether to resync. NULL: always. */
     bool (*should_resync)(void *user);
 
@@ -94,17 +94,17 @@ typedef struct ki_reflector_options {
     /* Times. 0: the default; UINT64_MAX: never. */
     /** The server ends a watch after a random time between this and twice this; 5 min, which is
      *  also the minimum. */
-    uint64_t min_watch_timeout_ns;
-    uint64_t initial_idle_ns; /* limit for a streaming list without an initial event; 15 s */
-    uint64_t initial_max_ns;  /* limit for a whole streaming list; 5 min */
-    uint64_t no_streaming_ns; /* how long to list in pages after either limit; 10 min */
-    uint64_t silence_ns; /* limit without any received byte, then the call is restarted; 3 min */
-    uint64_t backoff_initial_ns; /* 800 ms; doubled after each failure */
-    uint64_t backoff_max_ns;     /* 30 s; jitter makes each wait up to twice as long */
-    uint64_t backoff_reset_ns;   /* time without a wait after which backoff starts over; 2 min */
+    uint64_t min_watch_timeout_ms;
+    uint64_t initial_idle_ms; /* limit for a streaming list without an initial event; 15 s */
+    uint64_t initial_max_ms;  /* limit for a whole streaming list; 5 min */
+    uint64_t no_streaming_ms; /* how long to list in pages after either limit; 10 min */
+    uint64_t silence_ms; /* limit without any received byte, then the call is restarted; 3 min */
+    uint64_t backoff_initial_ms; /* 800 ms; doubled after each failure */
+    uint64_t backoff_max_ms;     /* 30 s; jitter makes each wait up to twice as long */
+    uint64_t backoff_reset_ms;   /* time without a wait after which backoff starts over; 2 min */
     /** How long a watch that ends with 500 is resumed before the reflector relists; 0: it relists
      *  at once. */
-    uint64_t internal_error_retry_ns;
+    uint64_t internal_error_retry_ms;
 } ki_reflector_options;
 
 /** Creates a reflector; does not start it.

@@ -74,9 +74,9 @@ typedef struct ki_source_sink {
      *  accepted with its first event; a watch that was never accepted is resumed after a wait,
      *  however long it lasted. */
     void (*on_alive)(size_t bytes, void *user);
-    /** An attempt failed, and the source will repeat the request after `delay_ns`; the call
+    /** An attempt failed, and the source will repeat the request after `delay_ms`; the call
      *  continues. For reports only. May be NULL. */
-    void (*on_retry)(const ki_error *error, const ki_object *status, uint64_t delay_ns, void *user);
+    void (*on_retry)(const ki_error *error, const ki_object *status, uint64_t delay_ms, void *user);
     /** The last callback. A complete list has `meta`; a watch that ended normally has neither
      *  `meta` nor `error`. `status` is the Status that `error` was made from, or NULL.
      *  KI_ERR_NO_SCHEMA means that the source has switched to another encoding: a reflector repeats
@@ -121,7 +121,7 @@ typedef struct ki_source_http_options {
                                 KI_ERR_NO_SCHEMA */
     bool metadata_only;      /* PartialObjectMetadata instead of whole objects */
     size_t max_object_bytes; /* 0: 16 MiB */
-    uint64_t watch_idle_timeout_ns; /* limit for a watch without any received byte; 0: no limit */
+    uint64_t watch_idle_timeout_ms; /* limit for a watch without any received byte; 0: no limit */
 } ki_source_http_options;
 
 /** Creates a source that lists and watches a resource of an API server.

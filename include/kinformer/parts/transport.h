@@ -28,7 +28,7 @@ typedef struct ki_http_request {
     const ki_http_header *headers;
     size_t header_count;
     ki_str body;
-    uint64_t idle_timeout_ns; /* -ETIMEDOUT if no byte arrives for this long; 0: no limit */
+    uint64_t idle_timeout_ms; /* -ETIMEDOUT if no byte arrives for this long; 0: no limit */
     bool stream;              /* a watch: the response has no end of its own */
     bool later_page; /* a later page of a list: not subject to the client-side rate limit */
     /** The status code of the attempt that this one repeats, for statistics; -1 if it got no

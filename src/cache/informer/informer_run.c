@@ -91,7 +91,7 @@ static int make_reflector(ki_informer *informer, ki_reflector **ret_reflector, k
     options.field_selector = o->field_selector;
     options.projection = informer->projection;
     set_expected(informer, &options);
-    options.resync_period_ns = informer->resync_ms * KI__MS_NS;
+    options.resync_period_ms = informer->resync_ms;
     options.should_resync = should_resync;
     options.on_watch_error = o->on_watch_error != NULL ? on_watch_error : NULL;
     options.on_stopped = on_stopped;
@@ -99,7 +99,7 @@ static int make_reflector(ki_informer *informer, ki_reflector **ret_reflector, k
     options.no_streaming = o->no_streaming;
     options.allow_stale_start = o->allow_stale_start;
     options.page_size = o->page_size;
-    options.min_watch_timeout_ns = ki__ms_to_ns(o->min_watch_timeout_ms);
+    options.min_watch_timeout_ms = o->min_watch_timeout_ms;
     int r = ki_reflector_new(&options, ret_reflector, error);
     if (r < 0) {
         target.destroy(target.user);

@@ -335,21 +335,28 @@ static int check_options(const ki_reflector_options *o, ki_error *error)
     return 0;
 }
 
-static void set_default(uint64_t *ns, uint64_t otherwise)
+static uint64_t ns_or(uint64_t ms, uint64_t otherwise_ns)
 {
-    *ns = *ns != 0 ? *ns : otherwise;
+    return ms != 0 ? ki__ms_to_ns(ms) : otherwise_ns;
+}
+
+static void set_times(ki__reflector_times *times, const ki_reflector_options *o)
+{
+    uint64_t timeout = ki__ms_to_ns(o->min_watch_timeout_ms);
+    timeout = timeout > WATCH_TIMEOUT_NS ? timeout : WATCH_TIMEOUT_NS;
+    *times = (ki__reflector_times){
+        .resync_period_ns = ns_or(o->resync_period_ms, UINT64_MAX),
+        .min_watch_timeout_ns = timeout < WATCH_TIMEOUT_MAX_NS ? timeout : WATCH_TIMEOUT_MAX_NS,
+        .initial_idle_ns = ns_or(o->initial_idle_ms, 15 * KI__SECOND_NS),
+        .initial_max_ns = ns_or(o->initial_max_ms, 5 * MINUTE_NS),
+        .no_streaming_ns = ns_or(o->no_streaming_ms, 10 * MINUTE_NS),
+        .silence_ns = ns_or(o->silence_ms, 3 * MINUTE_NS),
+        .internal_error_retry_ns = ki__ms_to_ns(o->internal_error_retry_ms),
+    };
 }
 
 static void set_defaults(ki_reflector_options *o)
 {
-    set_default(&o->resync_period_ns, UINT64_MAX);
-    set_default(&o->initial_idle_ns, 15 * KI__SECOND_NS);
-    set_default(&o->initial_max_ns, 5 * MINUTE_NS);
-    set_default(&o->no_streaming_ns, 10 * MINUTE_NS);
-    set_default(&o->silence_ns, 3 * MINUTE_NS);
-    uint64_t timeout = o->min_watch_timeout_ns;
-    timeout = timeout > WATCH_TIMEOUT_NS ? timeout : WATCH_TIMEOUT_NS;
-    o->min_watch_timeout_ns = timeout < WATCH_TIMEOUT_MAX_NS ? timeout : WATCH_TIMEOUT_MAX_NS;
     o->name = o->name != NULL ? o->name : "reflector";
     if (o->description == NULL) {
         o->description = o->expected_kind;
@@ -401,8 +408,9 @@ static int init_parts(ki_reflector *r, ki_error *error)
     ki__pages_init(&r->pages, &r->source, &ki__reflector_pages_sink, r, r->alloc,
                    ki__engine_hash_key(r->engine));
     ki__collect_init(&r->found, r->alloc, ki__engine_hash_key(r->engine), r->options.max_objects);
-    ki__backoff_init(&r->backoff, r->options.backoff_initial_ns, r->options.backoff_max_ns,
-                     r->options.backoff_reset_ns);
+    ki__backoff_init(&r->backoff, ki__ms_to_ns(r->options.backoff_initial_ms),
+                     ki__ms_to_ns(r->options.backoff_max_ms),
+                     ki__ms_to_ns(r->options.backoff_reset_ms));
     r->rewatch = r->backoff;
     int code = copy_text(r, error);
     if (code < 0) {
@@ -446,6 +454,7 @@ int ki_reflector_new(const ki_reflector_options *options, ki_reflector **ret_ref
     r->source = source;
     r->target = target;
     r->options = o;
+    set_times(&r->times, &o);
     (void)ki_projection_ref(o.projection);
     code = init_parts(r, error);
     if (code == 0) {

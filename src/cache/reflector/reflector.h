@@ -80,6 +80,17 @@ typedef enum ki__watches {
     KI__WATCHES_QUICK  /* the last one delivered events, but ended within a second */
 } ki__watches;
 
+/* Durations of the options, with defaults. */
+typedef struct ki__reflector_times {
+    uint64_t resync_period_ns;
+    uint64_t min_watch_timeout_ns;
+    uint64_t initial_idle_ns;
+    uint64_t initial_max_ns;
+    uint64_t no_streaming_ns;
+    uint64_t silence_ns;
+    uint64_t internal_error_retry_ns;
+} ki__reflector_times;
+
 struct ki_reflector {
     ki__refs refs;
     /* Constant. */
@@ -87,7 +98,8 @@ struct ki_reflector {
     const ki_alloc *alloc;
     ki_source source;
     ki_reflector_target target;
-    ki_reflector_options options; /* strings are copies in one block; durations with defaults */
+    ki_reflector_options options; /* strings are copies in one block */
+    ki__reflector_times times;
     char *text;
 
     /* Inside ki_engine_run() only. */

@@ -94,7 +94,7 @@ ki__trouble ki__reflector_classify(const ki_error *error, const ki_object *statu
 bool ki__reflector_may_retry_internal(ki_reflector *r)
 {
     uint64_t now = ki__engine_now(r->engine);
-    uint64_t window = r->options.internal_error_retry_ns;
+    uint64_t window = r->times.internal_error_retry_ns;
     if (r->last_internal == 0 || now - r->last_internal >= INTERNAL_WINDOW_NS) {
         r->first_internal = now;
     }

@@ -123,11 +123,11 @@ static void on_alive(size_t bytes, void *user)
     ki__reflector_note_bytes(r, bytes);
 }
 
-static void on_retry(const ki_error *error, const ki_object *status, uint64_t delay_ns, void *user)
+static void on_retry(const ki_error *error, const ki_object *status, uint64_t delay_ms, void *user)
 {
     ki_reflector *r = user;
     if (!ki__reflector_is_stopping(r)) {
-        ki__reflector_report(r, KI_OPERATION_LIST, error, status, delay_ns);
+        ki__reflector_report(r, KI_OPERATION_LIST, error, status, ki__ms_to_ns(delay_ms));
     }
 }
 

@@ -96,7 +96,7 @@ void ki__reflector_set_state(ki_reflector *r, ki_reflector_state state)
     if (!is_synced_in(r, state)) {
         ki__timer_cancel(&r->resync);
     } else if (!ki__timer_is_set(&r->resync)) {
-        ki__timer_set_after(&r->resync, r->options.resync_period_ns);
+        ki__timer_set_after(&r->resync, r->times.resync_period_ns);
     }
     publish(r);
 }
@@ -251,10 +251,10 @@ void ki__reflector_on_wait(ki__timer *timer)
 static uint64_t watchdog_time(const ki_reflector *r)
 {
     uint64_t last = r->alive;
-    uint64_t limit = r->options.silence_ns;
+    uint64_t limit = r->times.silence_ns;
     if (r->state == KI_REFLECTOR_STREAMING && r->attempt == KI__ATTEMPT_ACCEPTED) {
         last = r->progress > r->alive ? r->progress : r->alive;
-        limit = r->options.initial_idle_ns;
+        limit = r->times.initial_idle_ns;
     }
     uint64_t time = later(last, limit);
     return time < r->deadline ? time : r->deadline;
@@ -292,7 +292,7 @@ void ki__reflector_apply_pause(ki_reflector *r)
         ki__timer_cancel(&r->watchdog);
     } else if (has_call) {
         uint64_t now = ki__engine_now(r->engine);
-        uint64_t soon = later(now, r->options.initial_idle_ns);
+        uint64_t soon = later(now, r->times.initial_idle_ns);
         r->alive = now;
         r->deadline = r->deadline > soon ? r->deadline : soon;
         ki__reflector_watch_over(r);

@@ -32,7 +32,7 @@ void ki__reflector_stream_begin(ki_reflector *r)
     if (ki__reflector_open_watch(r, &options, &error) < 0) {
         ki__reflector_stream_ended(r, &error, NULL);
     } else {
-        ki__reflector_begin_call(r, r->options.initial_max_ns);
+        ki__reflector_begin_call(r, r->times.initial_max_ns);
     }
 }
 
@@ -151,7 +151,7 @@ static void fall_back(ki_reflector *r, const ki_error *error)
 static void give_up_streaming(ki_reflector *r, const ki_error *error)
 {
     uint64_t now = ki__engine_now(r->engine);
-    uint64_t pause = r->options.no_streaming_ns;
+    uint64_t pause = r->times.no_streaming_ns;
     r->streaming = KI__STREAMING_OFF;
     r->no_streaming_until = pause < UINT64_MAX - now ? now + pause : UINT64_MAX;
     note_fallback(r, error);

@@ -224,7 +224,7 @@ void ki__reflector_on_resync(ki__timer *timer)
             ki__reflector_back_off(r, KI__THEN_LIST, &error);
         }
     } else {
-        ki__timer_set_after(timer, r->options.resync_period_ns);
+        ki__timer_set_after(timer, r->times.resync_period_ns);
     }
     ki__reflector_check(r);
 }

@@ -420,11 +420,11 @@ static void on_alive(size_t bytes, void *user)
     note_accepted(r);
 }
 
-static void on_retry(const ki_error *error, const ki_object *status, uint64_t delay_ns, void *user)
+static void on_retry(const ki_error *error, const ki_object *status, uint64_t delay_ms, void *user)
 {
     ki_reflector *r = user;
     if (!ki__reflector_is_stopping(r)) {
-        ki__reflector_report(r, ki__reflector_operation(r), error, status, delay_ns);
+        ki__reflector_report(r, ki__reflector_operation(r), error, status, ki__ms_to_ns(delay_ms));
     }
 }
 
@@ -459,7 +459,7 @@ int ki__reflector_open_watch(ki_reflector *r, ki_list_options *options, ki_error
         .on_end = on_end,
         .user = r,
     };
-    uint64_t shortest = r->options.min_watch_timeout_ns / KI__SECOND_NS;
+    uint64_t shortest = r->times.min_watch_timeout_ns / KI__SECOND_NS;
     uint64_t seconds = shortest + ki__engine_random(r->engine, shortest);
     r->limit = seconds * KI__SECOND_NS + LIMIT_SLACK_NS;
     options->label_selector = r->options.label_selector;

@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/options.h"
 #include "base/probe.h"
+#include "base/time_units.h"
 #include "client/curl/curl_state.h"
 
 enum { URL_MAX = 4 << 20, METHOD_MAX = 32, BODY_MAX = 64 << 20 };
@@ -225,7 +226,7 @@ static ki__curl_call *make(ki__curl *curl, const ki_http_request *request, const
     ki_buf_init(&call->head, curl->alloc, curl->options.max_header_bytes * 2);
     ki__list_init(&call->todo_link);
     ki__list_push_back(&curl->calls, &call->link);
-    call->idle_ns = request->idle_timeout_ns != 0 ? request->idle_timeout_ns
+    call->idle_ns = request->idle_timeout_ms != 0 ? ki__ms_to_ns(request->idle_timeout_ms)
                     : request->stream             ? UINT64_MAX
                                                   : curl->options.idle_timeout_ns;
     return call;

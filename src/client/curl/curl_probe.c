@@ -16,6 +16,7 @@
 
 #include "base/error.h"
 #include "base/log.h"
+#include "base/time_units.h"
 #include "client/curl/curl_state.h"
 
 enum {
@@ -107,7 +108,7 @@ static void probe(ki__curl *curl)
                                .on_end = on_end,
                                .user = curl};
     ki_http_request with_limit = request;
-    with_limit.idle_timeout_ns = half(curl);
+    with_limit.idle_timeout_ms = ki__ns_to_ms(half(curl));
     void *call = NULL;
     curl->probe_sent_ns = ki__engine_now(curl->engine);
     if (ki__curl_call_start(&with_limit, &sink, curl, &call, NULL) == 0) {
