@@ -145,7 +145,7 @@ struct demo {
     double resumed_s;
     uint64_t reconnects; /* of all informers at the last check */
     size_t ended;        /* watches that ended and were restarted, not reported yet */
-    uint64_t ended_ns;   /* time of the last of them */
+    uint64_t resumed_ns; /* when the last of either resumed */
     uint64_t bars;       /* see demo_row */
     uint64_t shown_ns;
 };

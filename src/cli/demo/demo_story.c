@@ -79,33 +79,25 @@ static void report_relist(demo *d, const cli_target *target, demo_row *row, cons
     row->relisted = false;
 }
 
+/* Watches that merely ended are normal, and reported for information. Of those, some may have
+ * failed for a moment: `resumed` counts the informers with an outage that was observed. */
 static void report_resumed(demo *d)
 {
-    ki_buf took;
-    cli_text_init(&took);
-    cli_putf(&took, d->resumed_s < 1 ? "%.0f ms" : "%.1f s",
-             d->resumed_s < 1 ? d->resumed_s * 1000 : d->resumed_s);
-    demo_report(d, CLI_COLOR_GREEN, "informers: %zu resumed after %s without a relist", d->resumed,
-                ki_buf_text(&took));
-    ki_buf_done(&took);
-    d->resumed = 0;
-    d->resumed_s = 0;
-}
-
-/* Watches that merely ended are normal; reported for information. */
-static void report_reconnects(demo *d, uint64_t reconnects)
-{
-    uint64_t now = cli_now_ns();
-    if (reconnects != d->reconnects) {
-        d->ended += (size_t)(reconnects - d->reconnects);
-        d->reconnects = reconnects;
-        d->ended_ns = now;
-    }
-    if (d->ended != 0 && now - d->ended_ns >= GATHER_NS) {
+    if (d->resumed == 0) {
         demo_report(d, CLI_COLOR_GREEN, "informers: resumed %zu watches that the server ended",
                     d->ended);
-        d->ended = 0;
+    } else {
+        ki_buf took;
+        cli_text_init(&took);
+        cli_putf(&took, d->resumed_s < 1 ? "%.0f ms" : "%.1f s",
+                 d->resumed_s < 1 ? d->resumed_s * 1000 : d->resumed_s);
+        demo_report(d, CLI_COLOR_GREEN, "informers: %zu resumed after %s without a relist",
+                    d->ended > d->resumed ? d->ended : d->resumed, ki_buf_text(&took));
+        ki_buf_done(&took);
     }
+    d->resumed = 0;
+    d->resumed_s = 0;
+    d->ended = 0;
 }
 
 static void follow(demo *d, cli_target *target, demo_row *row, bool *lost)
@@ -122,10 +114,12 @@ static void follow(demo *d, cli_target *target, demo_row *row, bool *lost)
             double seconds = cli_follow_seconds_to_connect(&target->follow);
             d->resumed_s = seconds > d->resumed_s ? seconds : d->resumed_s;
             d->resumed++;
+            d->resumed_ns = cli_now_ns();
         }
         break;
-    case CLI_SYNC_RELISTED:
+    case CLI_SYNC_RELISTED: /* reported separately */
         row->relisted = true;
+        d->ended = 0;
         break;
     }
     if (row->relisted && has_settled(&health)) {
@@ -142,13 +136,14 @@ void demo_story_follow(demo *d)
         follow(d, &d->session.targets[i], &d->rows[i], &lost);
         reconnects += cli_follow_health(&d->session.targets[i]).reconnects;
     }
-    if (lost || d->resumed != 0) { /* reported separately */
+    if (reconnects != d->reconnects) {
+        d->ended += (size_t)(reconnects - d->reconnects);
+        d->ended = d->ended < d->session.target_count ? d->ended : d->session.target_count;
         d->reconnects = reconnects;
-        d->ended = 0;
-    } else {
-        report_reconnects(d, reconnects);
+        d->resumed_ns = cli_now_ns();
     }
-    if (!lost && d->resumed != 0) {
+    bool gathered = cli_now_ns() - d->resumed_ns >= GATHER_NS; /* others may follow */
+    if (!lost && gathered && d->ended + d->resumed != 0) {
         report_resumed(d);
     }
 }
