@@ -122,6 +122,9 @@ typedef struct ki_health {
     uint64_t epoch_changes; /* the server's state went back, for example by restoring a backup */
     uint64_t target_errors; /* events that the target rejected */
     uint64_t bytes;         /* received from the source */
+    /** Objects and events of other shards (shard.h), which were dropped: 0 if the server filters,
+     *  or has none. */
+    uint64_t outside_shard;
 
     /* Informers only; 0 for a reflector without an informer. */
     bool stopped;

@@ -15,6 +15,7 @@
 #include <kinformer/lister.h>
 #include <kinformer/queue_kind.h>
 #include <kinformer/resource.h>
+#include <kinformer/selector.h>
 #include <kinformer/store.h>
 
 KI_BEGIN_DECLS
@@ -52,6 +53,7 @@ typedef struct ki_informer_options {
     const char *name;            /* for logs and reports; NULL: that of the resource */
     const char *label_selector;  /* NULL: every object */
     const char *field_selector;  /* NULL: every object */
+    const char *shard_selector;  /* NULL: every object; see shard.h */
     const char *name_space;      /* only objects of this namespace; NULL or "": of all. Only for
                                     informers of a client or factory: with `source` NULL */
     uint32_t resync_ms;          /* period after which all objects are delivered again; 0: never */
@@ -175,6 +177,16 @@ KI_API ki_lister ki_informer_lister(const ki_informer *informer);
 KI_API const ki_resource *ki_informer_resource(const ki_informer *informer);
 /** Returns the name of the informer in logs and reports.  Owner: the informer.  Since: 0.1 */
 KI_API const char *ki_informer_name(const ki_informer *informer);
+
+/** Changes which objects the informer has, before or while it runs. While it runs, it lists again
+ *  with the new selectors, and handlers receive the differences: additions, and deletions with
+ *  `final_state_unknown` of objects that are no longer selected. Until then the cache has the
+ *  objects of the old selection as they were. All users of a shared informer are affected.
+ *  Thread: any.  Blocks: no.
+ *  Errors: KI_ERR_SYNTAX, KI_ERR_INVALID  a selector;  KI_ERR_STOPPED;  -ENOMEM, -EINVAL, -E2BIG.
+ *  Since:  0.1 */
+KI_API KI_NODISCARD int ki_informer_select(ki_informer *informer, const ki_selection *selection,
+                                           ki_error *error);
 
 /** Adds indexes, which also cover existing objects. On success the informer owns them. Returns
  *  KI_ERR_BUSY while a batch is being applied on another thread: retry.

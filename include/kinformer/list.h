@@ -48,6 +48,7 @@ typedef struct ki_list_options {
      *  decodes objects should apply it, as ki_object_options do; what it does not project, the
      *  reflector projects. Must be valid until the call has ended. Requests refuse it. */
     const ki_projection *projection;
+    const char *shard_selector; /* see shard.h */
 } ki_list_options;
 
 KI_AUTO_DEFINE(ki_list, ki_list_unref)

@@ -60,6 +60,14 @@ KI_API bool ki_selector_matches_labels(const ki_selector *selector, const ki_val
  *          KI_ERR_LIMIT or -ENOMEM from `out`. On failure `out` is unchanged.  Since: 0.1 */
 KI_API KI_NODISCARD int ki_selector_print(const ki_selector *selector, ki_buf *out);
 
+/** Which objects of a resource an informer has: see ki_informer_select(). */
+typedef struct ki_selection {
+    size_t size;                /* see KI_OPTIONS_INIT */
+    const char *label_selector; /* NULL or "": every object, as of the next two */
+    const char *field_selector;
+    const char *shard_selector; /* see shard.h */
+} ki_selection;
+
 KI_AUTO_DEFINE(ki_selector, ki_selector_unref)
 
 KI_END_DECLS

@@ -100,6 +100,12 @@ int ki__api_encode_list_begin(ki__api_exchange *x)
         ki__put_name(&out, "remainingItemCount");
         ki__put_u64(&out, x->remaining);
     }
+    if (x->shard.count != 0) {
+        ki__put_name(&out, "shardInfo");
+        ki__put_map(&out);
+        ki__put_member(&out, "selector", x->route.shard);
+        ki__put_end(&out);
+    }
     if (x->form == KI__API_FORM_TABLE) {
         ki__out_text(&out, "},\"columnDefinitions\":");
         ki__api_table_columns(x, &out);

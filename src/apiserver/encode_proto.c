@@ -11,7 +11,7 @@
 #include "object/edit/json_out.h"
 #include "object/proto/proto_wire.h"
 
-enum { TAG_1 = 0x0a, TAG_2 = 0x12, TAG_3 = 0x1a, TAG_4 = 0x22, TAG_4_NUMBER = 0x20 };
+enum { TAG_1 = 0x0a, TAG_2 = 0x12, TAG_3 = 0x1a, TAG_4 = 0x22, TAG_4_NUMBER = 0x20, TAG_5 = 0x2a };
 
 static void add_varint(ki__out *out, uint64_t number)
 {
@@ -115,6 +115,12 @@ static int write_metadata(const ki__api_exchange *x, ki_buf *buf)
     add_field(&out, TAG_3, ki_buf_str(&x->token));
     if (x->send_remaining) {
         add_head(&out, TAG_4_NUMBER, x->remaining);
+    }
+    if (x->shard.count != 0) {
+        ki_str selector = ki_str_from(x->route.shard);
+        size_t head = selector.len < 1 << 7 ? 2 : selector.len < 1 << 14 ? 3 : 4;
+        add_head(&out, TAG_5, head + selector.len);
+        add_field(&out, TAG_1, selector);
     }
     return out.error;
 }

@@ -15,6 +15,7 @@
 #include "apiserver/route.h"
 #include "apiserver/server.h"
 #include "apiserver/validate/invalid.h"
+#include "object/selector/shard.h"
 
 typedef struct ki__api_header {
     ki_str name; /* case-insensitive */
@@ -143,6 +144,7 @@ struct ki__api_exchange {
     size_t sent;
     const ki_selector *labels; /* NULL: everything */
     const ki_field_selector *fields;
+    ki__shard shard; /* no ranges: everything */
     uint64_t wanted; /* the version it waits for, until fresh_by */
     uint64_t fresh_by;
     uint64_t rv;       /* of the list, or of the initial events */

@@ -36,6 +36,7 @@ typedef struct ki__api_route {
     const char *token; /* "continue" */
     const char *labels;
     const char *fields;
+    const char *shard;
     const char *dry_run;
     const char *propagation;        /* propagationPolicy */
     ki__api_flag orphan_dependents; /* the deprecated orphanDependents */

@@ -36,6 +36,8 @@ const cli_option cli_flags_connect[] = {
      "label selector, such as app=web,!canary"},
     {"field-selector", 0, CLI_ARG_TEXT, AT(field_selector), "SELECTOR",
      "field selector, such as status.phase=Running"},
+    {"shard", 0, CLI_ARG_TEXT, AT(shard), "INDEX/COUNT",
+     "only this part of the objects, such as 0/3, 1/3 or 2/3"},
     {"keep", 0, CLI_ARG_TEXT, AT(keep), "PATHS",
      "keep only these fields, such as .spec.nodeName,.status.phase"},
     {"drop", 0, CLI_ARG_TEXT, AT(drop), "PATHS|usual", "do not keep these fields"},

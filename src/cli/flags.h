@@ -25,6 +25,7 @@ typedef struct cli_flags {
     bool all_namespaces;
     const char *selector;
     const char *field_selector;
+    const char *shard;
     const char *keep;
     const char *drop;
     const char *server;

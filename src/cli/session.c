@@ -4,6 +4,7 @@
 #include "cli/session.h"
 
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -206,6 +207,26 @@ static int add_targets(cli_session *s, const char *names, ki_error *error)
     return r;
 }
 
+/* --shard=INDEX/COUNT */
+static int read_shard(cli_session *s, ki_error *error)
+{
+    unsigned index = 0;
+    unsigned count = 0;
+    int len = -1;
+    const char *text = s->flags->shard;
+    if (text == NULL) {
+        return 0;
+    }
+    bool digits = text[strspn(text, "0123456789/")] == '\0' && strlen(text) < 20;
+    if (!digits || sscanf(text, "%9u/%9u%n", &index, &count, &len) != 2 || text[len] != '\0' ||
+        index >= count) {
+        return cli_fail(error, KI_ERR_INVALID,
+                        "--shard: expected INDEX/COUNT, with an index from 0 and below the count");
+    }
+    (void)ki_shard(index, count, s->shard);
+    return 0;
+}
+
 int cli_session_open(cli_session *s, const cli_flags *flags, const char *const *names,
                      size_t name_count)
 {
@@ -213,7 +234,8 @@ int cli_session_open(cli_session *s, const cli_flags *flags, const char *const *
     *s = (cli_session){.flags = flags, .log = cli_flags_log(flags)};
     s->events.epoll_fd = -1;
     s->events.signal_fd = -1;
-    int r = connect_client(s, &error);
+    int r = read_shard(s, &error);
+    r = r < 0 ? r : connect_client(s, &error);
     if (r == 0) {
         r = discover(s, &error);
     }
@@ -292,6 +314,7 @@ static void configure(const ki_resource *resource, ki_informer_options *options,
     options->label_selector = s->flags->selector;
     options->field_selector =
         target->field_selector != NULL ? target->field_selector : s->flags->field_selector;
+    options->shard_selector = s->shard;
     options->keep = s->flags->keep;
     options->drop = s->flags->drop != NULL && strcmp(s->flags->drop, "usual") == 0 ? KI_DROP_USUAL
                                                                                    : s->flags->drop;

@@ -9,6 +9,7 @@
 #include <kinformer/health.h>
 #include <kinformer/informer.h>
 #include <kinformer/parts/source.h>
+#include <kinformer/shard.h>
 
 #include "cli/args.h"
 #include "cli/command_loop.h"
@@ -65,6 +66,7 @@ struct cli_session {
     cli_target targets[CLI_TARGETS_MAX];
     size_t target_count;
     size_t synced_count;
+    char shard[KI_SHARD_TEXT_SIZE]; /* selector of the flag; "": everything */
     uint64_t started_ns;
     uint64_t synced_ns;       /* when all targets had synced; 0: not yet */
     ki_error failure;         /* why the session cannot continue, if so */

@@ -206,6 +206,14 @@ static void put_counters(ki__out *out, const ki_health *h)
     ki__put_named_ms(out, "sinceSyncMs", h->since_sync_ms);
 }
 
+static void put_selection(const ki__selection *selection, void *user)
+{
+    ki__out *out = user;
+    ki__put_member(out, "labelSelector", selection->labels);
+    ki__put_member(out, "fieldSelector", selection->fields);
+    ki__put_member(out, "shardSelector", selection->shard_text);
+}
+
 static void put_identity(ki__out *out, const ki__gathered *g, size_t at)
 {
     ki_informer *informer = g->informers[at].informer;
@@ -215,8 +223,7 @@ static void put_identity(ki__out *out, const ki__gathered *g, size_t at)
     ki__put_path_name(out, g, at);
     ki__put_member(out, "resource", resource != NULL ? ki_resource_name(resource) : "");
     ki__put_member(out, "apiVersion", resource != NULL ? ki_resource_api_version(resource) : "");
-    ki__put_member(out, "labelSelector", informer->options.label_selector);
-    ki__put_member(out, "fieldSelector", informer->options.field_selector);
+    ki__informer_with_selection(informer, put_selection, out);
     bool known = ki_informer_last_sync_resource_version(informer, version, sizeof(version)) >= 0;
     ki__put_member(out, "resourceVersion", known ? version : "");
 }

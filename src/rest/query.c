@@ -144,6 +144,7 @@ int ki__http_query(const ki_list_options *o, bool watch, ki_buf *out, ki_error *
     ki__http_add_parameter(out, "resourceVersionMatch", o->resource_version_match, &r);
     ki__http_add_parameter(out, "sendInitialEvents", watch && o->send_initial_events ? "true" : "",
                            &r);
+    ki__http_add_parameter(out, "shardSelector", o->shard_selector, &r);
     add_number(out, "timeoutSeconds", ki__ms_to_seconds(o->timeout_ms), &r);
     ki__http_add_parameter(out, "watch", watch ? "true" : "", &r);
     if (r == KI_ERR_LIMIT) {

@@ -71,7 +71,7 @@ static bool has(const char *text)
 
 static uint32_t list_members(const ki_list_options *o)
 {
-    bool selection = has(o->label_selector) || has(o->field_selector) ||
+    bool selection = has(o->label_selector) || has(o->field_selector) || has(o->shard_selector) ||
                      has(o->resource_version_match) || has(o->continue_token) || o->limit != 0 ||
                      o->timeout_ms != 0 || o->allow_bookmarks || o->send_initial_events;
     return (selection ? BIT(SELECTION) : 0) | (has(o->resource_version) ? BIT(VERSION) : 0);

@@ -49,7 +49,7 @@ int ki__texts_copy_list_options(const ki_alloc *alloc, const ki_list_options *fr
     }
     const char **const texts[] = {
         &o.label_selector,         &o.field_selector, &o.resource_version,
-        &o.resource_version_match, &o.continue_token,
+        &o.resource_version_match, &o.continue_token, &o.shard_selector,
     };
     r = ki__texts_copy(alloc, texts, sizeof(texts) / sizeof(texts[0]), ret_block, error);
     if (r == 0) {

@@ -59,6 +59,7 @@
 #include <kinformer/resource.h>
 #include <kinformer/resource_table.h>
 #include <kinformer/selector.h>
+#include <kinformer/shard.h>
 #include <kinformer/status.h>
 #include <kinformer/store.h>
 #include <kinformer/str.h>
@@ -125,18 +126,18 @@ SIZED(ki_error_hook, 24, user, 16)
 SIZED(ki_factory_options, 112, user, 104)
 SIZED(ki_handler, 80, destroy, 72)
 SIZED(ki_handler_options, 64, user, 56)
-SIZED(ki_health, 360, handler_threads_full, 352)
+SIZED(ki_health, 368, handler_threads_full, 360)
 FIXED(ki_http_header, 32, value, 16)
 SIZED(ki_http_request, 80, retry_of, 76)
 SIZED(ki_http_sink, 40, user, 32)
 SIZED(ki_index, 40, destroy, 32)
 FIXED(ki_index_iter, 16, position, 12)
-SIZED(ki_informer_options, 168, check_mutations, 164)
+SIZED(ki_informer_options, 176, check_mutations, 172)
 FIXED(ki_int_or_string, 32, text, 8)
 SIZED(ki_json_options, 32, replace_invalid_utf8, 24)
 SIZED(ki_leader_options, 88, destroy, 80)
 SIZED(ki_list_meta, 32, remaining, 24)
-SIZED(ki_list_options, 72, projection, 64)
+SIZED(ki_list_options, 80, shard_selector, 72)
 FIXED(ki_lister, 24, resource, 16)
 FIXED(ki_lister_iter, 72, name_space, 56)
 SIZED(ki_local_source_options, 40, history, 32)
@@ -156,7 +157,7 @@ SIZED(ki_random, 24, user, 16)
 SIZED(ki_rate_limiter, 56, user, 48)
 SIZED(ki_rate_limiter_options, 32, max_keys, 24)
 SIZED(ki_reference, 88, uid, 72)
-SIZED(ki_reflector_options, 216, internal_error_retry_ms, 208)
+SIZED(ki_reflector_options, 224, shard_selector, 216)
 SIZED(ki_reflector_target, 96, transform, 88)
 SIZED(ki_registration_stats, 32, waiting, 24)
 SIZED(ki_replacement, 48, resource_version, 40)
@@ -166,6 +167,7 @@ SIZED(ki_request, 200, content_type, 192)
 SIZED(ki_resource_options, 72, alloc, 64)
 SIZED(ki_response, 104, memory, 96)
 SIZED(ki_retry_watcher_options, 56, user, 48)
+SIZED(ki_selection, 32, shard_selector, 24)
 SIZED(ki_simple_informer_options, 112, deliver_same_version, 104)
 FIXED(ki_snapshot_iter, 40, position, 32)
 SIZED(ki_source, 72, destroy, 64)
@@ -507,5 +509,6 @@ VALUE(KI_DELTA_SYNC_ALL, 6)
 VALUE(KI_DELTA_BOOKMARK, 7)
 VALUE(KI_POP_DONE, 0)
 VALUE(KI_POP_AGAIN, 1)
+VALUE(KI_SHARD_TEXT_SIZE, 96)
 
 #endif

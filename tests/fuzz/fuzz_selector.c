@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Any bytes as a label selector and as a field selector. What is accepted must print as text that
- * is accepted again, prints the same and matches the same; what is rejected must say where. */
+/* Any bytes as a label selector, a field selector and a shard selector. What is accepted must print
+ * as text that is accepted again, prints the same and matches the same; what is rejected must say
+ * where. */
 #include <kinformer/buf.h>
 #include <kinformer/field_selector.h>
 #include <kinformer/selector.h>
 
 #include "object/selector/field_selector.h"
 #include "object/selector/selector.h"
+#include "object/selector/shard.h"
 
 static void must(bool condition)
 {
@@ -95,10 +97,30 @@ static void field_selector(ki_str text)
     ki_buf_done(&again);
 }
 
+/* Ranges are never empty, and a rejected text leaves the result alone. */
+static void shard_selector(ki_str text)
+{
+    char copy[4096];
+    ki__shard shard = {.count = SIZE_MAX};
+    ki_error error = KI_ERROR_INIT;
+    if (text.len >= sizeof(copy)) {
+        return;
+    }
+    memcpy(copy, text.len != 0 ? text.ptr : "", text.len);
+    copy[text.len] = '\0';
+    int r = ki__shard_parse(copy, &shard, &error);
+    must(r == 0 || (r == KI_ERR_INVALID && shard.count == SIZE_MAX && error.message[0] != '\0'));
+    for (size_t i = 0; r == 0 && i < shard.count; i++) {
+        must(shard.count <= KI__SHARD_RANGES_MAX);
+        must(shard.ranges[i].first <= shard.ranges[i].last);
+    }
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t len)
 {
     ki_str text = ki_str_make((const char *)bytes, len);
     label_selector(text);
     field_selector(text);
+    shard_selector(text);
     return 0;
 }

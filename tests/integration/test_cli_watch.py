@@ -73,6 +73,20 @@ class Watch(Case):
         self.call("watch", "pods", "--field-selector", "status.phase=Running", "--until-synced")
         self.assertIn("fieldSelector=status.phase%3DRunning", self.server.asked[-1])
 
+    def test_shards(self):
+        pods = {f"pod/p{i}" for i in range(20)}
+        for pod in pods:
+            self.pod(pod[4:])
+        parts = [set(self.call("watch", "pods", "-o", "name", "--until-synced",
+                               f"--shard={i}/3")[1].split()) for i in range(3)]
+        self.assertEqual(set.union(*parts), pods)
+        self.assertEqual(sum(map(len, parts)), len(pods))
+        self.assertIn("shardSelector=shardRange%28object.metadata.uid", self.server.asked[-1])
+        for wrong in ("3/3", "1", "/3", "1/", "-1/3", "1/3x", "a/b", "0/0", "1/99999999999"):
+            code, out, err = self.call("watch", "pods", f"--shard={wrong}")
+            self.assertEqual((code, out), (1, ""), wrong)
+            self.assertIn("--shard: expected INDEX/COUNT", err)
+
     def test_keep_and_drop(self):
         self.pod("web", image="a")
         words = ("watch", "pods", "--until-synced", "--keep", ".status.phase,.spec.x")

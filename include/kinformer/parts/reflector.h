@@ -12,6 +12,7 @@
 #include <kinformer/parts/engine.h>
 #include <kinformer/parts/queue.h>
 #include <kinformer/parts/source.h>
+#include <kinformer/selector.h>
 #include <kinformer/store.h>
 
 KI_BEGIN_DECLS
@@ -105,6 +106,7 @@ typedef struct ki_reflector_options {
     /** How long a watch that ends with 500 is resumed before the reflector relists; 0: it relists
      *  at once. */
     uint64_t internal_error_retry_ms;
+    const char *shard_selector; /* NULL: every object; see shard.h */
 } ki_reflector_options;
 
 /** Creates a reflector; does not start it.
@@ -138,6 +140,14 @@ KI_API void ki_reflector_stop(ki_reflector *reflector);
  *  pause does not count as silence.
  *  Thread: any.  Blocks: no.  Since: 0.1 */
 KI_API void ki_reflector_pause(ki_reflector *reflector, bool paused);
+
+/** Changes which objects are listed and watched. If the reflector was started, it lists again, and
+ *  the target receives that list as a replacement.
+ *  Thread: any.  Blocks: no.
+ *  Errors: KI_ERR_SYNTAX, KI_ERR_INVALID  a selector;  KI_ERR_STOPPED;  -ENOMEM, -EINVAL, -E2BIG.
+ *  Since:  0.1 */
+KI_API KI_NODISCARD int ki_reflector_select(ki_reflector *reflector, const ki_selection *selection,
+                                            ki_error *error);
 
 /** Returns the name from the options.
  *  Owner: the reflector.  Thread: any.  Blocks: no.  Since: 0.1 */

@@ -111,12 +111,19 @@ int ki__api_read_selectors(ki__api_exchange *x)
                                 NULL);
         }
     }
+    if (x->route.shard[0] != '\0' && x->shard.count == 0) {
+        int r = ki__shard_parse(x->route.shard, &x->shard, &error);
+        if (r < 0) {
+            return fail_selector(x, r, "shardSelector", &error);
+        }
+    }
     return 0;
 }
 
 bool ki__api_matches(const ki__api_exchange *x, const ki_object *object)
 {
-    return (x->labels == NULL || ki_selector_matches(x->labels, object)) &&
+    return (x->shard.count == 0 || ki__shard_matches(&x->shard, object)) &&
+           (x->labels == NULL || ki_selector_matches(x->labels, object)) &&
            (x->fields == NULL || ki_field_selector_matches(x->fields, object));
 }
 

@@ -166,7 +166,7 @@ static int end_page(ki__api_exchange *x, const page *p, size_t i, ki_str last)
         return 0;
     }
     x->remaining = left;
-    x->send_remaining = x->labels == NULL && x->fields == NULL;
+    x->send_remaining = x->labels == NULL && x->fields == NULL && x->shard.count == 0;
     return ki__api_token_write(p->consistent ? p->at : 0, last, &x->token);
 }
 

@@ -43,6 +43,7 @@ static void free_informer(ki_informer *informer)
     (void)ki_store_unref(informer->store);
     (void)ki_resource_unref(informer->options.resource);
     (void)ki_projection_unref(informer->projection);
+    ki__free(ki__engine_alloc(engine), informer->selection);
     ki__informer_free_source(informer);
     ki__cond_done(&informer->changed);
     ki__mutex_done(&informer->lock);
@@ -118,8 +119,7 @@ static int check_options(const ki_informer_options *options, ki_informer_options
 
 static int allocate(const ki_informer_options *o, ki_informer **ret_informer)
 {
-    size_t len = ki_str_from(o->name).len + ki_str_from(o->label_selector).len +
-                 ki_str_from(o->field_selector).len + 3;
+    size_t len = ki_str_from(o->name).len + 1;
     const ki_alloc *alloc = ki__engine_alloc(o->engine);
     ki_informer *informer = ki__alloc_zero(alloc, sizeof(*informer) + len);
     if (informer == NULL) {
@@ -142,8 +142,9 @@ static int allocate(const ki_informer_options *o, ki_informer **ret_informer)
     informer->options = *o;
     char *place = informer->text;
     informer->options.name = keep_text(&place, o->name);
-    informer->options.label_selector = keep_text(&place, o->label_selector);
-    informer->options.field_selector = keep_text(&place, o->field_selector);
+    informer->options.label_selector = NULL;
+    informer->options.field_selector = NULL;
+    informer->options.shard_selector = NULL;
     informer->options.resource = ki_resource_ref(o->resource);
     informer->resync_ms = o->resync_ms;
     ki__list_init(&informer->handlers);
@@ -229,6 +230,16 @@ static int make_parts(ki_informer *informer, const ki_informer_options *o, ki_er
                : 0;
 }
 
+static int make_selection(ki_informer *informer, const ki_informer_options *o, ki_error *error)
+{
+    const ki_selection selection = {.size = sizeof(selection),
+                                    .label_selector = o->label_selector,
+                                    .field_selector = o->field_selector,
+                                    .shard_selector = o->shard_selector};
+    const ki_alloc *alloc = ki__engine_alloc(informer->engine);
+    return ki__selection_new(alloc, &selection, &informer->selection, error);
+}
+
 int ki_informer_new(const ki_informer_options *options, ki_informer **ret_informer, ki_error *error)
 {
     KI__REQUIRE(options, error);
@@ -247,7 +258,8 @@ int ki_informer_new(const ki_informer_options *options, ki_informer **ret_inform
     if (r < 0) {
         return ki__error_code(error, r);
     }
-    r = make_parts(informer, &o, error);
+    r = make_selection(informer, &o, error);
+    r = r < 0 ? r : make_parts(informer, &o, error);
     if (r < 0) {
         free_informer(informer);
         return r;

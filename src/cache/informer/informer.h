@@ -29,6 +29,7 @@
 #include "cache/informer/registration.h"
 #include "cache/informer/registration_wake.h"
 #include "cache/queue/delta_queue.h"
+#include "cache/reflector/selection.h"
 #include "cache/store/mutations.h"
 
 typedef enum ki__informer_state {
@@ -49,6 +50,7 @@ struct ki_informer {
     ki_source source;            /* until it is passed to the reflector */
     bool has_source;
     ki_projection *projection; /* NULL: everything is kept */
+    ki__selection *selection;  /* with the lock held; selectors of the options are NULL */
     ki_store *store;
     ki_queue *queue;
     ki__applier applier;     /* inside the engine only, like the next five */
@@ -118,6 +120,10 @@ void ki__informer_get_stats(ki_informer *informer, ki__informer_stats *ret_stats
 KI__SHARED int ki__informer_add_observer(ki_informer *informer, const ki_handler *handler,
                                          const ki_handler_options *options,
                                          ki_registration **ret_registration, ki_error *error);
+/** Calls `put` with the selection, which is valid during the call only. The lock is held. */
+KI__SHARED void ki__informer_with_selection(ki_informer *informer,
+                                            void (*put)(const ki__selection *selection, void *user),
+                                            void *user);
 /** Takes references to up to `room` handlers. Returns the number of handlers. */
 size_t ki__informer_get_handlers(ki_informer *informer, ki_registration **handlers, size_t room);
 

@@ -1,11 +1,17 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Starting and stopping a shared informer, and settings allowed before the start. */
+/* Starting and stopping a shared informer, and its settings. */
+#include "base/alloc.h"
 #include "base/assert.h"
 #include "base/error.h"
 #include "base/time_units.h"
 #include "cache/informer/informer.h"
 
-/* ---- before the start ---- */
+/* ---- settings ---- */
+
+static bool is_over(const ki_informer *informer)
+{
+    return informer->state >= KI__INFORMER_STOPPING;
+}
 
 int ki_informer_add_indexes(ki_informer *informer, const ki_index *const *indexes, size_t count,
                             ki_error *error)
@@ -15,12 +21,45 @@ int ki_informer_add_indexes(ki_informer *informer, const ki_index *const *indexe
         KI__REQUIRE(indexes, error);
     }
     ki__mutex_lock(&informer->lock);
-    bool stopped = informer->state >= KI__INFORMER_STOPPING;
+    bool stopped = is_over(informer);
     ki__mutex_unlock(&informer->lock);
     if (stopped) {
         return ki__error_code(error, KI_ERR_STOPPED);
     }
     return ki_store_add_indexes(informer->store, indexes, count, error);
+}
+
+int ki_informer_select(ki_informer *informer, const ki_selection *selection, ki_error *error)
+{
+    KI__REQUIRE(informer, error);
+    KI__REQUIRE(selection, error);
+    KI__REQUIRE_OWN_ENGINE(informer->engine, error);
+    const ki_alloc *alloc = ki__engine_alloc(informer->engine);
+    ki__selection *next = NULL;
+    int r = ki__selection_new(alloc, selection, &next, error);
+    if (r < 0) {
+        return r;
+    }
+    ki__mutex_lock(&informer->lock); /* so that the reflector has the same one */
+    if (is_over(informer)) {
+        r = ki__error_code(error, KI_ERR_STOPPED);
+    } else if (informer->reflector != NULL) {
+        r = ki_reflector_select(informer->reflector, selection, error);
+    }
+    ki__selection *unused = r < 0 ? next : informer->selection;
+    informer->selection = r < 0 ? informer->selection : next;
+    ki__mutex_unlock(&informer->lock);
+    ki__free(alloc, unused);
+    return r;
+}
+
+void ki__informer_with_selection(ki_informer *informer,
+                                 void (*put)(const ki__selection *selection, void *user),
+                                 void *user)
+{
+    ki__mutex_lock(&informer->lock);
+    put(informer->selection, user);
+    ki__mutex_unlock(&informer->lock);
 }
 
 /* ---- starting ---- */
@@ -87,8 +126,9 @@ static int make_reflector(ki_informer *informer, ki_reflector **ret_reflector, k
     options.source = &informer->source;
     options.target = &target;
     options.name = o->name;
-    options.label_selector = o->label_selector;
-    options.field_selector = o->field_selector;
+    options.label_selector = informer->selection->labels;
+    options.field_selector = informer->selection->fields;
+    options.shard_selector = informer->selection->shard_text;
     options.projection = informer->projection;
     set_expected(informer, &options);
     options.resync_period_ms = informer->resync_ms;

@@ -94,12 +94,28 @@ static void begin_phase(ki_reflector *r)
     }
 }
 
+/* The list with the new selection replaces the objects of the old one. */
+static void change_selection(ki_reflector *r, ki__selection *selection)
+{
+    ki__free(r->alloc, r->selection);
+    r->selection = selection;
+    if (r->state != KI_REFLECTOR_NEW) {
+        r->relist_reason = KI_FAILURE_NONE;
+        ki__reflector_go_sync(r);
+    }
+}
+
 static void step(ki_reflector *r)
 {
     ki__mutex_lock(&r->shared.lock);
     bool started = r->shared.started;
     bool paused = r->shared.paused;
+    ki__selection *selection = r->shared.selection;
+    r->shared.selection = NULL;
     ki__mutex_unlock(&r->shared.lock);
+    if (selection != NULL) {
+        change_selection(r, selection);
+    }
     if (r->state == KI_REFLECTOR_NEW && started) {
         ki__reflector_go_sync(r);
     }
@@ -180,6 +196,31 @@ void ki_reflector_pause(ki_reflector *reflector, bool paused)
     if (changed) {
         ki__reflector_post(reflector);
     }
+}
+
+int ki_reflector_select(ki_reflector *reflector, const ki_selection *selection, ki_error *error)
+{
+    KI__REQUIRE(reflector, error);
+    KI__REQUIRE(selection, error);
+    KI__REQUIRE_OWN_ENGINE(reflector->engine, error);
+    ki__selection *next = NULL;
+    int r = ki__selection_new(reflector->alloc, selection, &next, error);
+    if (r < 0) {
+        return r;
+    }
+    ki__mutex_lock(&reflector->shared.lock);
+    bool stopping = ki__reflector_is_stopping(reflector);
+    ki__selection *unused = stopping ? next : reflector->shared.selection;
+    if (!stopping) {
+        reflector->shared.selection = next;
+    }
+    ki__mutex_unlock(&reflector->shared.lock);
+    ki__free(reflector->alloc, unused);
+    if (stopping) {
+        return ki__error_code(error, KI_ERR_STOPPED);
+    }
+    ki__reflector_post(reflector);
+    return 0;
 }
 
 const char *ki_reflector_name(const ki_reflector *reflector)
@@ -315,6 +356,23 @@ void ki__reflector_note_object(ki_reflector *r, const ki_object *object)
     }
 }
 
+bool ki__reflector_selects(ki_reflector *r, const ki_object *object)
+{
+    if (ki__selection_has(r->selection, object)) {
+        return true;
+    }
+    ki__mutex_lock(&r->shared.lock);
+    bool first = r->shared.health.outside_shard++ == 0;
+    ki__mutex_unlock(&r->shared.lock);
+    if (first) {
+        KI__LOG(ki__engine_log(r->engine), KI_LOG_INFO, "reflector",
+                "the server ignores shard_selector: objects of other shards are received and "
+                "dropped",
+                {"name", ki_str_from(r->options.name)});
+    }
+    return false;
+}
+
 /* ---- creation and destruction ---- */
 
 static int check_options(const ki_reflector_options *o, ki_error *error)
@@ -366,9 +424,17 @@ static void set_defaults(ki_reflector_options *o)
 static int copy_text(ki_reflector *r, ki_error *error)
 {
     ki_reflector_options *o = &r->options;
-    const char **const texts[] = {&o->name,           &o->description,   &o->label_selector,
-                                  &o->field_selector, &o->expected_kind, &o->expected_api_version};
-    return ki__texts_copy(r->alloc, texts, sizeof(texts) / sizeof(texts[0]), &r->text, error);
+    const char **const texts[] = {&o->name, &o->description, &o->expected_kind,
+                                  &o->expected_api_version};
+    ki_selection selection = {.size = sizeof(selection),
+                              .label_selector = o->label_selector,
+                              .field_selector = o->field_selector,
+                              .shard_selector = o->shard_selector};
+    o->label_selector = NULL; /* `selection` has the copies */
+    o->field_selector = NULL;
+    o->shard_selector = NULL;
+    int code = ki__texts_copy(r->alloc, texts, sizeof(texts) / sizeof(texts[0]), &r->text, error);
+    return code < 0 ? code : ki__selection_new(r->alloc, &selection, &r->selection, error);
 }
 
 static void free_parts(ki_reflector *r)
@@ -382,6 +448,8 @@ static void free_parts(ki_reflector *r)
     ki__pages_done(&r->pages);
     ki__collect_clear(&r->found);
     ki__free(r->alloc, r->text);
+    ki__free(r->alloc, r->selection);
+    ki__free(r->alloc, r->shared.selection);
     (void)ki_projection_unref(r->options.projection);
 }
 

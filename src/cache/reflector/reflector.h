@@ -23,6 +23,7 @@
 #include "base/refs.h"
 #include "base/sync.h"
 #include "base/time_units.h"
+#include "cache/reflector/selection.h"
 #include "wire/list_collector.h"
 #include "wire/pages.h"
 
@@ -101,6 +102,7 @@ struct ki_reflector {
     ki_reflector_options options; /* strings are copies in one block */
     ki__reflector_times times;
     char *text;
+    ki__selection *selection; /* inside ki_engine_run() only, once started */
 
     /* Inside ki_engine_run() only. */
     ki__task task;
@@ -153,6 +155,7 @@ struct ki_reflector {
         ki__mutex lock;
         bool started;
         bool paused;
+        ki__selection *selection; /* the next one, or NULL */
         char version[KI__VERSION_MAX + 1];
         ki_health health; /* without times */
         struct {          /* monotonic; 0: never */
@@ -185,6 +188,8 @@ void ki__reflector_skipped(ki_reflector *r, const char *key, const ki_error *err
 /** Records an object: counts it if it has fields unknown to the schema tables; the first is
  *  logged. */
 void ki__reflector_note_object(ki_reflector *r, const ki_object *object);
+/** Whether the object is in the shard of the reflector; counts those that are not. */
+bool ki__reflector_selects(ki_reflector *r, const ki_object *object);
 /** Whether a stop was requested: no further callbacks then. */
 static inline bool ki__reflector_is_stopping(const ki_reflector *r)
 {

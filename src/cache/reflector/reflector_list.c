@@ -35,8 +35,9 @@ void ki__reflector_list_begin(ki_reflector *r)
     memcpy(r->requested, version, strlen(version) + 1); /* it must outlive the current version */
     const ki_list_options options = {
         .size = sizeof(options),
-        .label_selector = r->options.label_selector,
-        .field_selector = r->options.field_selector,
+        .label_selector = r->selection->labels,
+        .field_selector = r->selection->fields,
+        .shard_selector = r->selection->shard_text,
         .resource_version = r->requested,
         /* Servers reject it without a version. */
         .resource_version_match = r->requested[0] == '\0' ? "" : "NotOlderThan",
@@ -86,6 +87,9 @@ static void on_object(const ki_object *object, void *user)
         return;
     }
     ki__reflector_note_object(r, object);
+    if (!ki__reflector_selects(r, object)) {
+        return;
+    }
     /* The only check of list objects, as in client-go: objects without a key cannot be stored. */
     int code = 0;
     ki_error error;

@@ -19,8 +19,10 @@ static const struct {
     [KI_REFLECTOR_NEW] = {"new", A(STREAMING) | A(LISTING) | A(STOPPED)},
     [KI_REFLECTOR_STREAMING] = {"streaming",
                                 A(STREAMING) | A(LISTING) | A(WATCHING) | A(BACKOFF) | A(STOPPED)},
-    [KI_REFLECTOR_LISTING] = {"listing", A(LISTING) | A(WATCHING) | A(BACKOFF) | A(STOPPED)},
-    [KI_REFLECTOR_WATCHING] = {"watching", A(WATCHING) | A(BACKOFF) | A(STOPPED)},
+    [KI_REFLECTOR_LISTING] = {"listing",
+                              A(STREAMING) | A(LISTING) | A(WATCHING) | A(BACKOFF) | A(STOPPED)},
+    [KI_REFLECTOR_WATCHING] = {"watching",
+                               A(STREAMING) | A(LISTING) | A(WATCHING) | A(BACKOFF) | A(STOPPED)},
     [KI_REFLECTOR_BACKOFF] = {"backoff", A(STREAMING) | A(LISTING) | A(WATCHING) | A(STOPPED)},
     [KI_REFLECTOR_STOPPED] = {"stopped", 0},
 };

@@ -85,6 +85,9 @@ void ki__reflector_stream_event(ki_reflector *r, ki_watch_event_type type, const
         }
         return;
     }
+    if (!ki__reflector_selects(r, object)) {
+        return;
+    }
     ki_error error;
     ki__error_init(&error);
     int code;

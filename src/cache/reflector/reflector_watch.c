@@ -290,7 +290,8 @@ static void watch_event(ki_reflector *r, ki_watch_event_type type, const ki_obje
     }
     ki_error error;
     ki__error_init(&error);
-    int code = is == NEW ? deliver(r, type, object, &error) : 0;
+    bool due = is == NEW && ki__reflector_selects(r, object);
+    int code = due ? deliver(r, type, object, &error) : 0;
     if (continues_after(r, code, ki_object_key(object), &error)) {
         advance(r, type, ki_object_resource_version(object), KI__ORIGIN_EVENT);
         (void)ki_object_unref(r->last_object);
@@ -462,8 +463,9 @@ int ki__reflector_open_watch(ki_reflector *r, ki_list_options *options, ki_error
     uint64_t shortest = r->times.min_watch_timeout_ns / KI__SECOND_NS;
     uint64_t seconds = shortest + ki__engine_random(r->engine, shortest);
     r->limit = seconds * KI__SECOND_NS + LIMIT_SLACK_NS;
-    options->label_selector = r->options.label_selector;
-    options->field_selector = r->options.field_selector;
+    options->label_selector = r->selection->labels;
+    options->field_selector = r->selection->fields;
+    options->shard_selector = r->selection->shard_text;
     options->timeout_ms = ki__seconds_to_ms(seconds);
     options->allow_bookmarks = true;
     options->projection = r->options.projection;
