@@ -222,6 +222,7 @@ static void measure_memory(const char *keep, bool json, uint64_t count)
     o.resource = KI_CORE_V1_PODS;
     o.keep = strcmp(keep, "five") == 0 ? five : NULL;
     o.drop = strcmp(keep, "usual") == 0 ? KI_DROP_USUAL : NULL;
+    o.storage = strcmp(keep, "packed") == 0 ? KI_STORAGE_PACKED : KI_STORAGE_PLAIN;
     check(ki_informer_new(&o, &informer, NULL), "informer");
     write_pod(0, json, &f.bytes); /* what everything needs once is there */
     double before = bench_status_bytes("VmRSS");
@@ -246,7 +247,7 @@ int main(int argc, char **argv)
 {
     bench_option options[] = {
         {"rows", "decode or memory", "decode"},
-        {"keep", "memory: whole, usual or five", "five"},
+        {"keep", "memory: whole, usual, five or packed", "five"},
         {"encoding", "memory: protobuf or json", "protobuf"},
         {"objects", "memory: how many pods", "20000"},
         {NULL, NULL, NULL},

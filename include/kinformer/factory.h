@@ -33,8 +33,9 @@ typedef struct ki_factory_options {
     uint32_t resync_ms;     /* of all informers; 0: never */
     ki_transform transform; /* of all informers */
     void *transform_user;
-    const char *keep; /* of all informers that have neither keep nor drop; copied */
-    const char *drop; /* as keep */
+    const char *keep;   /* of all informers that have neither keep nor drop; copied */
+    const char *drop;   /* as keep */
+    ki_storage storage; /* of all informers whose options have KI_STORAGE_DEFAULT */
 
     /** May change the options of an informer before it is created: resync period, indexes,
      *  selectors and so on. What they point to is read before ki_factory_informer() returns. NULL:

@@ -127,6 +127,11 @@ typedef struct ki_handler_options {
     /** Deliver unchanged objects of a relist too, as updates from the object to itself. */
     bool deliver_unchanged;
 
+    /** With packed storage (storage.h): deliver objects as they are stored, for a handler that
+     *  reads only what packed objects have in plain form, such as keys and labels. It saves
+     *  decompressing them. */
+    bool as_stored;
+
     /** Called once, in order with the events, after all initial objects have been delivered. */
     void (*on_synced)(void *user);
 

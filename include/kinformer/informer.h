@@ -16,6 +16,7 @@
 #include <kinformer/queue_kind.h>
 #include <kinformer/resource.h>
 #include <kinformer/selector.h>
+#include <kinformer/storage.h>
 #include <kinformer/store.h>
 
 KI_BEGIN_DECLS
@@ -70,6 +71,8 @@ typedef struct ki_informer_options {
     const char *keep;
     const char *drop;
     bool deliver_unkept;
+
+    ki_storage storage; /* how objects are kept in memory: see storage.h */
 
     ki_queue_kind queue; /* default: in order of arrival */
     ki_transform transform;

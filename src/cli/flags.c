@@ -41,6 +41,7 @@ const cli_option cli_flags_connect[] = {
     {"keep", 0, CLI_ARG_TEXT, AT(keep), "PATHS",
      "keep only these fields, such as .spec.nodeName,.status.phase"},
     {"drop", 0, CLI_ARG_TEXT, AT(drop), "PATHS|usual", "do not keep these fields"},
+    {"packed", 0, CLI_ARG_FLAG, AT(packed), NULL, "keep objects compressed in memory"},
     {"server", 's', CLI_ARG_TEXT, AT(server), "URL", "API server URL, overrides the cluster's"},
     {"tls-server-name", 0, CLI_ARG_TEXT, AT(tls_server_name), "NAME",
      "host name expected in the server's certificate"},

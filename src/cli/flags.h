@@ -28,6 +28,7 @@ typedef struct cli_flags {
     const char *shard;
     const char *keep;
     const char *drop;
+    bool packed;
     const char *server;
     const char *tls_server_name;
     const char *ca_file;

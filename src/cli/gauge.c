@@ -3,6 +3,7 @@
 #include "cli/gauge.h"
 
 #include <kinformer/encoding.h>
+#include <kinformer/storage.h>
 
 #include "cli/command_loop.h"
 
@@ -17,7 +18,11 @@ static void weigh(cli_gauge *gauge, ki_store *store)
         gauge->version = ki_snapshot_version(snapshot);
         while (ki_snapshot_iter_next(&iter, &object) > 0) {
             gauge->memory += ki_object_memory(object);
-            gauge->bytes += ki_object_bytes(object).len;
+            ki_object *plain = NULL;
+            if (ki_object_unpack(object, &plain, NULL) == 0) {
+                gauge->bytes += ki_object_bytes(plain).len;
+            }
+            (void)ki_object_unref(plain);
         }
     }
     (void)ki_snapshot_unref(snapshot);

@@ -189,6 +189,7 @@ int ki_informer_enqueue(ki_informer *informer, ki_workqueue *queue,
     how.name = "enqueue";
     /* Adding a key is cheaper than waking a thread; but a map function may do anything. */
     how.delivery = o.map != NULL ? KI_DELIVERY_DEFAULT : KI_DELIVERY_LOOP;
+    how.as_stored = o.map == NULL; /* keys and owners */
     r = ki_informer_add_handler(informer, &handler, &how, NULL, error);
     if (r < 0) {
         destroy(e);

@@ -15,6 +15,7 @@
 #include "object/json/json_locate.h"
 #include "object/json/json_skip.h"
 #include "object/json/json_string.h"
+#include "object/pack/packed.h"
 #include "object/projection/keep_tree.h"
 #include "object/projection/proto_project.h"
 
@@ -167,16 +168,29 @@ static void put_content(char *place, const content *c)
     }
 }
 
+/* What is read, and how. */
+typedef struct reading {
+    const ki_object_options *options;
+    const ki_projection *projection; /* of the object; that of the options unless it is a part */
+    ki_buf *scratch;
+    ki__object_tail *tail; /* or NULL */
+} reading;
+
 /* Allocates the block and fills in everything common to all encodings. NULL if out of memory. */
 static ki_object *make_block(const content *c, ki_encoding encoding, const ki__located *located,
-                             const ki_projection *projection, const ki_alloc *alloc)
+                             const reading *how)
 {
+    const ki_alloc *alloc = how->options->alloc;
+    const ki_projection *projection = how->projection;
+    const ki__object_tail *tail = how->tail;
     layout plan = plan_strings(located, projection != NULL);
     size_t len = c->bytes.len + c->more.len;
-    ki_object *object = ki__alloc(alloc, ki__object_size(plan.near_len, len, plan.far_len));
-    if (object == NULL) {
+    size_t around = tail != NULL ? tail->before + tail->bytes.len : 0;
+    char *block = ki__alloc(alloc, ki__object_size(plan.near_len, len + around, plan.far_len));
+    if (block == NULL) {
         return NULL;
     }
+    ki_object *object = (ki_object *)(void *)(block + (tail != NULL ? tail->before : 0));
     object->alloc = alloc;
     ki__refs_init(&object->refs);
     object->encoding = (uint8_t)encoding;
@@ -185,10 +199,16 @@ static ki_object *make_block(const content *c, ki_encoding encoding, const ki__l
     put_strings(object, located, &plan);
     put_content(object->near_strings + object->near_len, c);
     object->partial = projection != NULL;
+    object->packed = tail != NULL;
     if (projection != NULL) {
         projection = ki_projection_ref(projection);
         memcpy(object->near_strings + object->near_len - sizeof(projection), &projection,
                sizeof(projection));
+    }
+    if (tail != NULL) {
+        how->tail->at =
+            (uint32_t)(offsetof(ki_object, near_strings) + plan.near_len + len + plan.far_len);
+        memcpy((char *)object + tail->at, tail->bytes.ptr, tail->bytes.len);
     }
     return object;
 }
@@ -298,11 +318,11 @@ static int locate_json(ki_str *bytes, const ki_object_options *o, ki_buf *scratc
     return full < 0 || r == 0 ? full : ki__error_code(error, r);
 }
 
-static int read_json(ki_str bytes, const ki_object_options *o, ki_buf *scratch,
-                     ki_object **ret_object, ki_error *error)
+static int read_json(ki_str bytes, const reading *how, ki_object **ret_object, ki_error *error)
 {
+    const ki_object_options *o = how->options;
     ki__located located;
-    int r = locate_json(&bytes, o, scratch, &located, error);
+    int r = locate_json(&bytes, o, how->scratch, &located, error);
     if (r < 0) {
         return r;
     }
@@ -310,7 +330,7 @@ static int read_json(ki_str bytes, const ki_object_options *o, ki_buf *scratch,
     content c = identify(bytes, o, &located, room);
     ki__located_default(&located, KI__IDENTITY_KIND, o->default_kind);
     ki__located_default(&located, KI__IDENTITY_API_VERSION, o->default_api_version);
-    ki_object *object = make_block(&c, KI_ENCODING_JSON, &located, o->projection, o->alloc);
+    ki_object *object = make_block(&c, KI_ENCODING_JSON, &located, how);
     if (object == NULL) {
         return ki__error_code(error, -ENOMEM);
     }
@@ -373,16 +393,15 @@ static int locate_proto(ki_str *bytes, const ki_object_options *o, ki_buf *scrat
     return full < 0 || r == 0 ? full : ki__error_code(error, r);
 }
 
-static int read_proto(ki_str bytes, const ki_object_options *o, ki_buf *scratch,
-                      ki_object **ret_object, ki_error *error)
+static int read_proto(ki_str bytes, const reading *how, ki_object **ret_object, ki_error *error)
 {
     ki__proto_located located;
-    int r = locate_proto(&bytes, o, scratch, &located, error);
+    int r = locate_proto(&bytes, how->options, how->scratch, &located, error);
     if (r < 0) {
         return r;
     }
-    ki_object *object = make_block(&(content){.bytes = bytes}, KI_ENCODING_PROTOBUF,
-                                   &located.common, o->projection, o->alloc);
+    ki_object *object =
+        make_block(&(content){.bytes = bytes}, KI_ENCODING_PROTOBUF, &located.common, how);
     if (object == NULL) {
         return ki__error_code(error, -ENOMEM);
     }
@@ -411,11 +430,55 @@ int ki__object_read(ki_encoding encoding, ki_str bytes, const ki_object_options 
     ki_buf own;
     ki_buf_init(&own, o.alloc, SIZE_MAX);
     bytes.ptr = bytes.ptr != NULL ? bytes.ptr : "";
-    scratch = scratch != NULL ? scratch : &own;
-    r = encoding == KI_ENCODING_JSON ? read_json(bytes, &o, scratch, ret_object, error)
-                                     : read_proto(bytes, &o, scratch, ret_object, error);
+    const reading how = {
+        .options = &o,
+        .projection = o.projection,
+        .scratch = scratch != NULL ? scratch : &own,
+    };
+    r = encoding == KI_ENCODING_JSON ? read_json(bytes, &how, ret_object, error)
+                                     : read_proto(bytes, &how, ret_object, error);
     ki_buf_done(&own);
     return r;
+}
+
+/* The options to read the bytes of an object again, of which `projection` is kept. */
+static ki_object_options options_of(const ki_object *object, const ki_projection *projection)
+{
+    return (ki_object_options){
+        .size = sizeof(ki_object_options),
+        .alloc = object->alloc,
+        .max_bytes = BYTES_MAX,
+        .max_depth = DEPTH_MAX,
+        .default_kind = ki_object_kind(object),
+        .default_api_version = ki_object_api_version(object),
+        .projection = projection,
+    };
+}
+
+int ki__object_read_part(const ki_object *object, const ki_projection *part, ki_buf *scratch,
+                         ki__object_tail *tail, ki_object **ret_object, ki_error *error)
+{
+    const ki_object_options o = options_of(object, part);
+    const reading how = {
+        .options = &o,
+        .projection = ki__object_projection(object),
+        .scratch = scratch,
+        .tail = tail,
+    };
+    ki_str bytes = ki_str_make(ki__object_bytes(object), object->len);
+    bool json = object->encoding == KI_ENCODING_JSON;
+    int r = json ? read_json(bytes, &how, ret_object, error)
+                 : read_proto(bytes, &how, ret_object, error);
+    if (r < 0) {
+        return r;
+    }
+    ki_object *made = *ret_object;
+    made->annotations = object->annotations; /* whether there are any */
+    made->finalizers = object->finalizers;
+    if (!json) {
+        made->body.complete = object->body.complete;
+    }
+    return 0;
 }
 
 int ki_object_from_json(const char *bytes, size_t len, const ki_object_options *options,
@@ -454,16 +517,13 @@ int ki_object_project(const ki_object *object, const ki_projection *projection,
         return ki__error_set(error, KI_ERR_NOT_KEPT, "%s %s: is partial, with another projection",
                              ki_object_kind(object), ki_object_key(object));
     }
-    const ki_object_options options = {
-        .size = sizeof(options),
-        .alloc = object->alloc,
-        .max_bytes = BYTES_MAX,
-        .max_depth = DEPTH_MAX,
-        .default_kind = ki_object_kind(object),
-        .default_api_version = ki_object_api_version(object),
-        .projection = projection,
-    };
-    return ki__object_read(ki_object_encoding(object), ki_object_bytes(object), &options, NULL,
+    const ki_object *plain = NULL;
+    int r = ki__object_open(object, &plain);
+    if (r < 0) {
+        return ki__error_code(error, r);
+    }
+    const ki_object_options options = options_of(plain, projection);
+    return ki__object_read(ki_object_encoding(plain), ki_object_bytes(plain), &options, NULL,
                            ret_object, error);
 }
 
@@ -485,8 +545,9 @@ ki_object *ki_object_unref(const ki_object *object)
     }
     ki_object *mutable = (ki_object *)(uintptr_t)object;
     if (ki__refs_drop(&mutable->refs)) {
+        const ki_alloc *alloc = mutable->alloc;
         (void)ki_projection_unref(ki__object_projection(mutable));
-        ki__free(mutable->alloc, mutable);
+        ki__free(alloc, mutable->packed ? ki__packed_done(mutable) : mutable);
     }
     return NULL;
 }

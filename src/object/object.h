@@ -44,17 +44,22 @@ struct ki_object {
     uint16_t resource_version; /* likewise; it follows the key */
     uint16_t near_len;
     uint8_t encoding;
-    bool partial;
+    bool partial : 1;
+    bool packed : 1; /* has a struct ki__packed before it: see pack/packed.h */
     char near_strings[];
 };
+
+/** The same for a packed object. */
+size_t ki__packed_footprint(const ki_object *object);
 
 /** About its memory. ki_object_memory() looks at the far end of the object, which costs more. */
 static inline size_t ki__object_footprint(const ki_object *object)
 {
-    return sizeof(*object) + object->near_len + object->len;
+    return object->packed ? ki__packed_footprint(object)
+                          : sizeof(*object) + object->near_len + object->len;
 }
 
-/** The received bytes. */
+/** The received bytes; of a packed object, its metadata only. */
 static inline const char *ki__object_bytes(const ki_object *object)
 {
     return object->near_strings + object->near_len;
@@ -75,6 +80,28 @@ static inline const ki_projection *ki__object_projection(const ki_object *object
  *  object. */
 int ki__object_read(ki_encoding encoding, ki_str bytes, const ki_object_options *options,
                     ki_buf *scratch, ki_object **ret_object, ki_error *error);
+
+/** Memory around an object that the caller fills. */
+typedef struct ki__object_tail {
+    size_t before; /* bytes before the object */
+    ki_str bytes;  /* copied behind it */
+    uint32_t at;   /* result: where they are, from the start of the object */
+} ki__object_tail;
+
+/** Creates an object from the part of a plain object that `part` keeps, with the projection of that
+ *  object, for packing. */
+int ki__object_read_part(const ki_object *object, const ki_projection *part, ki_buf *scratch,
+                         ki__object_tail *tail, ki_object **ret_object, ki_error *error);
+
+/** The plain form of an object: itself, or what a packed object was made of, which then stays with
+ *  it. Valid as long as the object.  Errors: -ENOMEM, KI_ERR_DAMAGED. */
+int ki__object_open(const ki_object *object, const ki_object **ret_plain);
+
+/** The same as a new reference, without a change of the object. */
+int ki__object_unpack(const ki_object *object, ki_object **ret_plain);
+
+/** The length of the strings after the bytes. */
+size_t ki__object_far_len(const ki_object *object);
 
 /** Whether all of a member of the object's member `part` was kept. */
 bool ki__object_keeps(const ki_object *object, const char *part, const char *name);
@@ -112,14 +139,23 @@ static inline ki_str ki__object_namespace(const ki_object *object)
     return ki_str_make(object->near_strings, object->name != 0 ? (size_t)object->name - 1 : 0);
 }
 
-/** Whether both are the same state of one object. Comparing resourceVersions is not enough: a
- *  server restored from a backup reuses them, and an upgraded one may return more fields of an
- *  unchanged object. */
-bool ki__object_is_same_state(const ki_object *a, const ki_object *b);
+/** Two objects in plain form, with references. */
+typedef struct ki__plain_pair {
+    ki_object *a;
+    ki_object *b;
+} ki__plain_pair;
 
-/** Whether the resourceVersion is all that differs between two states of one partial object with
- *  the same projection. False if it has not changed. */
-bool ki__object_is_same_kept(const ki_object *old, const ki_object *object);
+int ki__plain_pair_init(ki__plain_pair *pair, const ki_object *a, const ki_object *b);
+void ki__plain_pair_done(const ki__plain_pair *pair);
+
+/** 1 if both are the same state of one object, else 0. Comparing resourceVersions is not enough: a
+ *  server restored from a backup reuses them, and an upgraded one may return more fields of an
+ *  unchanged object. Packed objects are decompressed for it: -ENOMEM, KI_ERR_DAMAGED. */
+int ki__object_is_same_state(const ki_object *a, const ki_object *b);
+
+/** 1 if the resourceVersion is all that differs between two states of one partial object with the
+ *  same projection; 0 if it has not changed. Errors as above. */
+int ki__object_is_same_kept(const ki_object *old, const ki_object *object);
 
 /* Fast label lookup, for valid label keys and values. Less than 0 if the labels of this object are
  * not stored in a suitable form: use ki_object_labels() then. */

@@ -138,15 +138,21 @@ static bool is_same_proto(const ki_object *a, const ki_object *b)
     return is_same_around(&left, &right);
 }
 
-bool ki__object_is_same_kept(const ki_object *old, const ki_object *object)
+int ki__object_is_same_kept(const ki_object *old, const ki_object *object)
 {
     if (!object->partial || old->encoding != object->encoding ||
         ki__object_projection(old) != ki__object_projection(object) ||
         strcmp(ki_object_resource_version(old), ki_object_resource_version(object)) == 0 ||
         strcmp(ki_object_uid(old), ki_object_uid(object)) != 0 ||
         strcmp(ki_object_kind(old), ki_object_kind(object)) != 0) {
-        return false;
+        return 0;
     }
-    return object->encoding == KI_ENCODING_JSON ? is_same_json(old, object)
-                                                : is_same_proto(old, object);
+    ki__plain_pair pair;
+    int r = ki__plain_pair_init(&pair, old, object);
+    if (r >= 0) {
+        r = object->encoding == KI_ENCODING_JSON ? is_same_json(pair.a, pair.b)
+                                                 : is_same_proto(pair.a, pair.b);
+        ki__plain_pair_done(&pair);
+    }
+    return r;
 }

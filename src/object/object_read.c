@@ -8,6 +8,7 @@
 #include "object/json/json_flat.h"
 #include "object/json/json_skip.h"
 #include "object/object.h"
+#include "object/pack/packed.h"
 #include "object/projection/keep_tree.h"
 #include "object/proto/proto_value.h"
 #include "object/proto/proto_wire.h"
@@ -192,9 +193,20 @@ int ki__object_label_is(const ki_object *object, ki_str name, ki_str text)
     return ki__json_flat_is(labels, object->labels_flat, name, text) ? 1 : 0;
 }
 
+/* A map or list of metadata that packed objects have in packed form. */
+static ki_value packed_part(const ki_object *object, uint32_t offset, const char *name)
+{
+    const ki_object *plain = object;
+    int r = offset != 0 ? ki__object_open(object, &plain) : 0;
+    if (r < 0) {
+        return ki__value_none(r);
+    }
+    return part_at(plain, offset, name);
+}
+
 ki_value ki_object_annotations(const ki_object *object)
 {
-    return part_at(object, object->annotations, "annotations");
+    return packed_part(object, object->annotations, "annotations");
 }
 
 ki_value ki_object_owner_references(const ki_object *object)
@@ -204,7 +216,7 @@ ki_value ki_object_owner_references(const ki_object *object)
 
 ki_value ki_object_finalizers(const ki_object *object)
 {
-    return part_at(object, object->finalizers, "finalizers");
+    return packed_part(object, object->finalizers, "finalizers");
 }
 
 /* The string member of labels or annotations; KI_TYPE_NONE if absent or not a string. */
@@ -328,6 +340,10 @@ static ki_value whole(const ki_object *object)
 
 ki_value ki_object_root(const ki_object *object)
 {
+    int r = ki__object_open(object, &object);
+    if (r < 0) {
+        return ki__value_none(r);
+    }
     ki_value root = whole(object);
     if (object->partial) {
         root.kept = ki__object_projection(object)->root;
@@ -349,7 +365,9 @@ bool ki__object_keeps(const ki_object *object, const char *part, const char *nam
 int ki__object_require_whole(const ki_object *object, ki_error *error)
 {
     if (!object->partial) {
-        return 0;
+        const ki_object *plain;
+        int r = ki__object_open(object, &plain); /* so that nothing fails from here on */
+        return r < 0 ? ki__error_code(error, r) : 0;
     }
     return ki__error_set(error, KI_ERR_NOT_KEPT,
                          "%s %s: is partial (keep or drop): get the whole object to change it",
@@ -363,6 +381,9 @@ bool ki_object_is_complete(const ki_object *object)
 
 ki_str ki_object_bytes(const ki_object *object)
 {
+    if (ki__object_open(object, &object) < 0) {
+        return ki_str_from("");
+    }
     return ki_str_make(ki__object_bytes(object), object->len);
 }
 
@@ -378,14 +399,24 @@ static ki_str content_of(const ki_object *object)
     return ki_str_make(bytes + object->body.at, object->body.len);
 }
 
-bool ki__object_is_same_state(const ki_object *a, const ki_object *b)
+int ki__object_is_same_state(const ki_object *a, const ki_object *b)
 {
     const char *version = ki_object_resource_version(a);
-    return a == b ||
-           (version[0] != '\0' && strcmp(version, ki_object_resource_version(b)) == 0 &&
-            strcmp(ki_object_uid(a), ki_object_uid(b)) == 0 && a->encoding == b->encoding &&
-            ki__object_projection(a) == ki__object_projection(b) &&
-            ki_str_eq(content_of(a), content_of(b)));
+    if (a == b) {
+        return 1;
+    }
+    if (version[0] == '\0' || strcmp(version, ki_object_resource_version(b)) != 0 ||
+        strcmp(ki_object_uid(a), ki_object_uid(b)) != 0 || a->encoding != b->encoding ||
+        ki__object_projection(a) != ki__object_projection(b)) {
+        return 0;
+    }
+    ki__plain_pair pair;
+    int r = ki__plain_pair_init(&pair, a, b);
+    if (r >= 0) {
+        r = ki_str_eq(content_of(pair.a), content_of(pair.b));
+        ki__plain_pair_done(&pair);
+    }
+    return r;
 }
 
 ki_encoding ki_object_encoding(const ki_object *object)
@@ -393,7 +424,7 @@ ki_encoding ki_object_encoding(const ki_object *object)
     return (ki_encoding)object->encoding;
 }
 
-size_t ki_object_memory(const ki_object *object)
+size_t ki__object_far_len(const ki_object *object)
 {
     const uint16_t at[] = {object->name_space, object->uid, object->kind, object->api_version};
     size_t far_len = KI__JSON_PADDING;
@@ -401,7 +432,16 @@ size_t ki_object_memory(const ki_object *object)
         size_t end = at[i] + strlen(ki__object_far_strings(object) + at[i]) + 1;
         far_len = end > far_len ? end : far_len;
     }
-    return ki__object_size(object->near_len, object->len, far_len);
+    return far_len;
+}
+
+size_t ki_object_memory(const ki_object *object)
+{
+    if (object->packed) {
+        size_t more = ki__packed_footprint(object) - offsetof(ki_object, near_strings);
+        return ki__object_size(more, 0, 0);
+    }
+    return ki__object_size(object->near_len, object->len, ki__object_far_len(object));
 }
 
 int ki_object_write_json(const ki_object *object, ki_buf *out)

@@ -4,6 +4,8 @@
  * value of KI_TYPE_NONE with the node ki__keep_none means a field that was not kept. */
 #include "object/value.h"
 
+#include <errno.h>
+
 #include <kinformer/buf.h>
 #include <kinformer/encoding.h>
 #include <kinformer/error.h>
@@ -32,15 +34,31 @@ bool ki__value_is_not_kept(const ki_value *value)
     return value->kept == &ki__keep_none;
 }
 
+/* The nodes of packed objects that could not be decompressed. */
+static const ki__keep_node no_memory = {.rest = &no_memory};
+static const ki__keep_node damaged = {.rest = &damaged};
+
+int ki__value_failure(const ki_value *value)
+{
+    return ki__value_is_not_kept(value) ? KI_ERR_NOT_KEPT
+           : value->kept == &no_memory  ? -ENOMEM
+           : value->kept == &damaged    ? KI_ERR_DAMAGED
+                                        : 0;
+}
+
 /* The error of a function that needs another type. */
 static int mismatch(const ki_value *value)
 {
-    return ki__value_is_not_kept(value) ? KI_ERR_NOT_KEPT : KI_ERR_TYPE;
+    int failure = ki__value_failure(value);
+    return failure < 0 ? failure : KI_ERR_TYPE;
 }
 
 ki_value ki__value_none(int code)
 {
-    return code == KI_ERR_NOT_KEPT ? ki__value_not_kept() : (ki_value){0};
+    return (ki_value){.kept = code == KI_ERR_NOT_KEPT  ? &ki__keep_none
+                              : code == -ENOMEM        ? &no_memory
+                              : code == KI_ERR_DAMAGED ? &damaged
+                                                       : NULL};
 }
 
 ki_type ki_value_type(const ki_value *value)

@@ -47,7 +47,10 @@ size_t ki__value_prefix(const ki_value *value, char *out, size_t size);
 ki_value ki__value_not_kept(void);
 /** Whether it is that value. */
 bool ki__value_is_not_kept(const ki_value *value);
-/** The value of KI_TYPE_NONE after a failure: that one for KI_ERR_NOT_KEPT. */
+/** The error of reading a value of KI_TYPE_NONE: KI_ERR_NOT_KEPT, the code of ki__object_open(), or
+ *  0 if the field is absent. */
+int ki__value_failure(const ki_value *value);
+/** The value of KI_TYPE_NONE after a failure, with that code. */
 ki_value ki__value_none(int code);
 
 /* Member access that treats absent, null and wrongly typed members alike. */

@@ -145,9 +145,10 @@ int ki_view_get(const ki_value *view, uint32_t field, const char *name, ki_value
     KI__REQUIRE(name, NULL);
     KI__REQUIRE(ret_value, NULL);
     ki_value value;
-    int r = view->ops != NULL             ? find(view, field, name, &value)
-            : ki__value_is_not_kept(view) ? KI_ERR_NOT_KEPT
-                                          : KI_ERR_NOT_FOUND;
+    int failure = ki__value_failure(view);
+    int r = view->ops != NULL ? find(view, field, name, &value)
+            : failure < 0     ? failure
+                              : KI_ERR_NOT_FOUND;
     if (r == 0) {
         *ret_value = value;
     }
@@ -333,7 +334,7 @@ ki_value ki_view_find(const ki_value *list, uint32_t field, const char *name, co
     ki_value value;
     ki_str wanted = ki_str_from(key);
     if (ki_value_type(list) != KI_TYPE_LIST || ki_value_iter_begin(list, &iter) < 0) {
-        return ki__value_is_not_kept(list) ? *list : (ki_value){0};
+        return ki__value_none(ki__value_failure(list));
     }
     int r;
     while ((r = ki_value_iter_next(&iter, NULL, &element)) > 0) {

@@ -61,6 +61,7 @@
 #include <kinformer/selector.h>
 #include <kinformer/shard.h>
 #include <kinformer/status.h>
+#include <kinformer/storage.h>
 #include <kinformer/store.h>
 #include <kinformer/str.h>
 #include <kinformer/time.h>
@@ -123,7 +124,7 @@ SIZED(ki_engine_options, 104, reports_per_second, 96)
 SIZED(ki_enqueue_options, 32, user, 24)
 SIZED(ki_error, 1064, message, 40)
 SIZED(ki_error_hook, 24, user, 16)
-SIZED(ki_factory_options, 112, user, 104)
+SIZED(ki_factory_options, 120, user, 112)
 SIZED(ki_handler, 80, destroy, 72)
 SIZED(ki_handler_options, 64, user, 56)
 SIZED(ki_health, 368, handler_threads_full, 360)
@@ -174,7 +175,7 @@ SIZED(ki_source, 72, destroy, 64)
 SIZED(ki_source_http_options, 64, watch_idle_timeout_ms, 56)
 SIZED(ki_source_sink, 56, user, 48)
 SIZED(ki_status_cause, 152, field, 104)
-SIZED(ki_store_options, 64, transform_user, 56)
+SIZED(ki_store_options, 72, transform_user, 64)
 FIXED(ki_str, 16, len, 8)
 FIXED(ki_text, 24, encoding, 16)
 SIZED(ki_threads, 24, user, 16)
@@ -211,6 +212,7 @@ VALUE(KI_ERR_TLS, -5020)
 VALUE(KI_ERR_DENIED, -5021)
 VALUE(KI_ERR_CALLBACK, -5022)
 VALUE(KI_ERR_NOT_KEPT, -5023)
+VALUE(KI_ERR_DAMAGED, -5024)
 VALUE(KI_REASON_UNKNOWN, 0)
 VALUE(KI_REASON_UNAUTHORIZED, 1)
 VALUE(KI_REASON_FORBIDDEN, 2)
@@ -415,6 +417,9 @@ VALUE(KI_BUILTIN_STORAGEMIGRATION_V1_STORAGEVERSIONMIGRATIONS, 165)
 VALUE(KI_BUILTIN_STORAGEMIGRATION_V1BETA1_STORAGEVERSIONMIGRATIONS, 166)
 VALUE(KI_QUEUE_FIFO, 0)
 VALUE(KI_QUEUE_DELTA_FIFO, 1)
+VALUE(KI_STORAGE_DEFAULT, 0)
+VALUE(KI_STORAGE_PLAIN, 1)
+VALUE(KI_STORAGE_PACKED, 2)
 VALUE(KI_LOG_ERROR, 0)
 VALUE(KI_LOG_WARNING, 1)
 VALUE(KI_LOG_INFO, 2)

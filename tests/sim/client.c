@@ -8,6 +8,8 @@
 #include <kinformer/parts/shared_informer.h>
 #include <kinformer/parts/source.h>
 
+#include "cache/informer/informer.h"
+#include "cache/store/version.h"
 #include "sim/sim.h"
 
 #define RETRY_NS (2 * SIM_SECOND)
@@ -130,6 +132,8 @@ static void draw_kind(sim_informer *informer)
     if (!informer->transforms && (s->options.seed + (uint64_t)informer->id) % 4 != 1) {
         informer->keep = (sim_keep)((s->options.seed / 4 + (uint64_t)informer->id) % SIM_KEEP_MAX);
     }
+    informer->packed =
+        ki__codec_is_built() && (s->options.seed / 16 + (uint64_t)informer->id) % 3 == 0;
 }
 
 /* The same object in JSON, whatever it was in; without memory now and then. */
@@ -175,6 +179,7 @@ static int make_informer(sim_informer *informer, ki_error *error)
     };
     options.keep = keeps[informer->keep];
     options.deliver_unkept = informer->keep == SIM_KEEP_DELIVERS;
+    options.storage = informer->packed ? KI_STORAGE_PACKED : KI_STORAGE_DEFAULT;
     options.transform = informer->transforms ? to_json : NULL;
     options.transform_user = s;
     options.check_mutations = sim_once_in(s, SIM_CLIENT, 4);
@@ -183,6 +188,10 @@ static int make_informer(sim_informer *informer, ki_error *error)
         options.indexes = (const ki_index *[]){&by_app};
         options.index_count = 1;
         r = ki_informer_new(&options, &informer->informer, error);
+        if (r == 0 && informer->packed) { /* the objects here are small and few */
+            informer->informer->store->packer->packs_all = true;
+            informer->informer->store->packer->keep_open = 2;
+        }
         if (r < 0 && by_app.destroy != NULL) {
             by_app.destroy(by_app.user);
         }
@@ -234,11 +243,11 @@ sim_informer *sim_informer_start(sim *s)
 
 void sim_informer_begin(sim *s, sim_informer *informer)
 {
-    sim_trace(s, "informer %d: type %d scope %d%s%s%s%s keep %d page %u resync %u", informer->id,
+    sim_trace(s, "informer %d: type %d scope %d%s%s%s%s%s keep %d page %u resync %u", informer->id,
               informer->type, (int)informer->scope, informer->deltas ? " deltas" : "",
               informer->json ? " json" : "", informer->stale_start ? " stale-start" : "",
-              informer->transforms ? " transforms" : "", (int)informer->keep, informer->page_size,
-              informer->resync_ms);
+              informer->transforms ? " transforms" : "", informer->packed ? " packed" : "",
+              (int)informer->keep, informer->page_size, informer->resync_ms);
     on_start(s, informer, 0);
 }
 

@@ -24,8 +24,11 @@ static bool same_node(const ki_object *a, const ki_object *b)
 bool sim_is_same_kept(const sim_informer *informer, const ki_object *a, const ki_object *b)
 {
     bool all_labels = informer->keep <= SIM_KEEP_NODE;
-    return strcmp(ki_object_uid(a), ki_object_uid(b)) == 0 && same_label(a, b, "app") &&
-           (!all_labels || same_label(a, b, "n")) && same_node(a, b) &&
+    informer->s->reading = true; /* packed objects are decompressed */
+    bool same = same_node(a, b);
+    informer->s->reading = false;
+    return same && strcmp(ki_object_uid(a), ki_object_uid(b)) == 0 && same_label(a, b, "app") &&
+           (!all_labels || same_label(a, b, "n")) &&
            ki_object_generation(a) == ki_object_generation(b) &&
            ki_object_deletion_time(a) == ki_object_deletion_time(b);
 }
@@ -33,7 +36,9 @@ bool sim_is_same_kept(const sim_informer *informer, const ki_object *a, const ki
 bool sim_is_projected(const sim_informer *informer, const ki_object *object)
 {
     ki_value labels = ki_object_labels(object);
+    informer->s->reading = true;
     ki_value finalizers = ki_object_finalizers(object);
+    informer->s->reading = false;
     ki_value value;
     bool one_label = informer->keep == SIM_KEEP_LABEL || informer->keep == SIM_KEEP_DELIVERS;
     if (informer->keep == SIM_KEEP_ALL) {

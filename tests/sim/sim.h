@@ -248,6 +248,7 @@ struct sim_informer {
     bool json;        /* only */
     bool transforms;  /* has a transform function */
     sim_keep keep;    /* which fields it keeps */
+    bool packed;      /* stores objects packed */
     bool stale_start; /* allowed */
     bool stopping;    /* was asked to stop */
     bool over;        /* and has */
@@ -325,6 +326,7 @@ struct sim {
     size_t live_bytes;
     size_t peak_bytes;
     uint32_t memory_rate; /* of allocations that fail, in 65536; 0: none */
+    bool reading;         /* a check reads objects: memory does not run out */
 
     bool faults[SIM_FAULT_MAX];
     bool byzantine;

@@ -203,8 +203,8 @@ typedef union block {
 
 static bool fails(sim *s)
 {
-    bool failed =
-        s->memory_rate != 0 && !s->healed && sim_draw(s, SIM_MEMORY_CHOICE, 65536) < s->memory_rate;
+    bool failed = s->memory_rate != 0 && !s->healed && !s->reading &&
+                  sim_draw(s, SIM_MEMORY_CHOICE, 65536) < s->memory_rate;
     s->counts[SIM_COUNT_NO_MEMORY] += failed;
     return failed;
 }

@@ -17,7 +17,7 @@ static void tell(const ki_handler *handler, ki__note note, const char *old, cons
     note.old = a;
     note.object = b;
     uint64_t left_out = 0;
-    ki__handler_notify(handler, &note, &left_out);
+    ki__handler_notify(handler, &note, false, &left_out);
     ki_object_unref(a);
     ki_object_unref(b);
 }

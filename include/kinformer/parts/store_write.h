@@ -13,6 +13,7 @@
 #include <kinformer/error.h>
 #include <kinformer/index.h>
 #include <kinformer/object.h>
+#include <kinformer/storage.h>
 #include <kinformer/store.h>
 #include <kinformer/str.h>
 
@@ -27,6 +28,7 @@ typedef struct ki_store_options {
     const ki_index *const *indexes; /* read during the call only */
     size_t index_count;
     size_t max_objects; /* 0: 2^30, which is also the maximum */
+    ki_storage storage; /* how objects are kept in memory: see storage.h */
 
     /** Called on the writer's thread for each object before it is stored: stores the object to use
      *  instead in *ret_object (a reference; ki_object_ref(object) to keep it). An error makes the
@@ -39,7 +41,8 @@ typedef struct ki_store_options {
  *  Owner:  caller; release with ki_store_unref(). On success only, the store owns the indexes.
  *  Thread: any.  Blocks: no.
  *  Errors: KI_ERR_EXISTS  two indexes have the same name;  -EINVAL  an index has no name or
- *                         function;
+ *                         function, or `storage` is unknown;
+ *          KI_ERR_UNSUPPORTED  packed, and the library was built without libzstd;
  *          -ENOMEM, -E2BIG.
  *  Since:  0.1 */
 KI_API KI_NODISCARD int ki_store_new(const ki_store_options *options, ki_store **ret_store,

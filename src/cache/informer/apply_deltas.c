@@ -103,19 +103,23 @@ static int note_update(work *w, const ki_object *old, const ki_object *object)
         int r = note_unseen_deletion(w, old);
         return r < 0 ? r : note_addition(w, object);
     }
-    if (w->applier->suppress && ki__object_is_same_kept(old, object)) {
+    int kept = w->applier->suppress ? ki__object_is_same_kept(old, object) : 0;
+    if (kept > 0) {
         w->applier->unkept_count++;
         return 0;
     }
-    bool same = ki__object_is_same_state(old, object);
-    if (same && !w->applier->keep_same_version) {
+    int same = ki__object_is_same_state(old, object);
+    if (same > 0 && !w->applier->keep_same_version) {
         return 0;
+    }
+    if (kept == -ENOMEM || same == -ENOMEM) {
+        return -ENOMEM; /* they could not be decompressed */
     }
     return add_note(w, &(ki__note){
                            .type = KI__NOTE_UPDATE,
                            .old = old,
                            .object = object,
-                           .same_version = same,
+                           .same_version = same > 0,
                        });
 }
 
@@ -136,13 +140,48 @@ static int skip(work *w, ki_str key, const ki_error *problem, ki_error *error)
     return r < 0 ? ki__error_code(error, r) : 0;
 }
 
+/* Packed objects that were stored and replaced in the same batch are held by their notes alone. */
+static int reserve_held(ki__applier *a)
+{
+    if (a->store->packer == NULL) {
+        return 0; /* the batch holds what is stored */
+    }
+    return ki__array_reserve(a->alloc, (void **)&a->held, &a->held_cap, a->held_count + 1,
+                             sizeof(ki_object *));
+}
+
+static void hold_dropped(work *w)
+{
+    ki_object *dropped = ki__txn_take_dropped(w->txn);
+    if (w->applier->store->packer == NULL) {
+        (void)ki_object_unref(dropped);
+    } else if (dropped != NULL) {
+        w->applier->held[w->applier->held_count++] = dropped;
+    }
+}
+
+static void release_held(ki__applier *a)
+{
+    while (a->held_count != 0) {
+        (void)ki_object_unref(a->held[--a->held_count]);
+    }
+    ki__free(a->alloc, (void *)a->held);
+    a->held = NULL;
+    a->held_cap = 0;
+}
+
 /* `hash` is that of its key. */
 static int put(work *w, const ki_object *object, uint32_t hash, ki_error *error)
 {
     ki_error problem;
     ki__error_init(&problem);
     const ki_object *old = NULL;
-    int r = ki__txn_exchange(w->txn, object, hash, &old, &problem);
+    int r = reserve_held(w->applier);
+    if (r < 0) {
+        return ki__error_code(error, r);
+    }
+    r = ki__txn_exchange(w->txn, object, hash, &old, &problem);
+    hold_dropped(w);
     if (r < 0) {
         return skip(w, ki__object_key(object), &problem, error);
     }
@@ -157,7 +196,12 @@ static int take(work *w, ki_str key, const ki_object *object, ki_error *error)
     ki_error problem;
     ki__error_init(&problem);
     const ki_object *old = NULL;
-    int r = ki__txn_take(w->txn, key, &old, &problem);
+    int r = reserve_held(w->applier);
+    if (r < 0) {
+        return ki__error_code(error, r);
+    }
+    r = ki__txn_take(w->txn, key, &old, &problem);
+    hold_dropped(w);
     if (r < 0) {
         return skip(w, key, &problem, error);
     }
@@ -439,6 +483,7 @@ void ki__apply_end(ki__applier *applier)
     ki_txn_abort(applier->txn);
     applier->txn = NULL;
     applier->before = ki_snapshot_unref(applier->before);
+    release_held(applier);
     applier->note_count = 0;
     applier->same_count = 0;
     applier->sync_count = 0;

@@ -46,6 +46,9 @@ typedef struct ki__applier {
     size_t unkept_count; /* updates of which no kept field changed */
     ki_txn *txn;         /* prepared and not committed, or NULL */
     ki_snapshot *before; /* keeps the old objects alive */
+    ki_object **held;    /* objects in notes that nothing else holds */
+    size_t held_count;
+    size_t held_cap;
     ki__note *notes;
     size_t note_count;
     size_t note_cap;

@@ -235,6 +235,7 @@ static int make_shared(ki_factory *factory, const ki_resource *resource,
     options.transform_user = o->transform_user;
     options.keep = o->keep;
     options.drop = o->drop;
+    options.storage = o->storage;
     if (o->configure != NULL) {
         o->configure(resource, &options, o->user);
     }
@@ -269,6 +270,9 @@ static int make_own(ki_factory *factory, const ki_resource *resource,
     if (o.keep == NULL && o.drop == NULL) {
         o.keep = factory->options.keep;
         o.drop = factory->options.drop;
+    }
+    if (o.storage == KI_STORAGE_DEFAULT) {
+        o.storage = factory->options.storage;
     }
     ret_entry->is_own = true;
     return make_informer(factory, resource, &o, &ret_entry->informer, error);

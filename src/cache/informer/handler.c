@@ -3,6 +3,9 @@
  * FilteringResourceEventHandler in client-go's controller.go. */
 #include "cache/informer/handler.h"
 
+#include "cache/informer/notes.h"
+#include "object/object.h"
+
 const char *ki_change_name(const ki_change *change)
 {
     static const char *const names[KI_CHANGE_TYPE_MAX] = {
@@ -119,7 +122,7 @@ void ki__handler_notify_left_out(const ki_handler *handler, uint64_t *left_out)
     }
 }
 
-void ki__handler_notify(const ki_handler *handler, const ki__note *note, uint64_t *left_out)
+static void notify_plain(const ki_handler *handler, const ki__note *note, uint64_t *left_out)
 {
     ki_change change = {
         .size = sizeof(change),
@@ -136,4 +139,30 @@ void ki__handler_notify(const ki_handler *handler, const ki__note *note, uint64_
     } else {
         call_one_of_five(handler, &change);
     }
+}
+
+/* A new reference to the plain object; to the packed one if there is no memory, or it is damaged:
+ * then reading it returns errors. */
+static const ki_object *unpack(const ki_object *object)
+{
+    ki_object *plain = NULL;
+    if (object == NULL || ki__object_unpack(object, &plain) >= 0) {
+        return plain;
+    }
+    return ki_object_ref(object);
+}
+
+void ki__handler_notify(const ki_handler *handler, const ki__note *note, bool as_stored,
+                        uint64_t *left_out)
+{
+    bool packed = note->object->packed || (note->old != NULL && note->old->packed);
+    if (!packed || as_stored) {
+        notify_plain(handler, note, left_out);
+        return;
+    }
+    ki__note plain = *note;
+    plain.object = unpack(note->object);
+    plain.old = note->old == note->object ? ki_object_ref(plain.object) : unpack(note->old);
+    notify_plain(handler, &plain, left_out);
+    ki__note_unref(&plain);
 }

@@ -150,6 +150,7 @@ static int allocate(const ki_informer_options *o, ki_informer **ret_informer)
     ki__list_init(&informer->handlers);
     ki__wake_list_init(&informer->wakes);
     ki__task_init(&informer->task, ki__informer_run_task);
+    ki__task_init(&informer->close_opened, ki__informer_close_opened);
     ki__mutations_init(&informer->mutations, alloc, ki__engine_hash_key(o->engine));
     *ret_informer = informer;
     return 0;
@@ -167,6 +168,7 @@ static int make_store(ki_informer *informer, const ki_informer_options *o, ki_er
     options.random = ki__engine_entropy(informer->engine);
     options.indexes = indexes;
     options.index_count = o->no_namespace_index ? 0 : 1;
+    options.storage = o->storage;
     return ki_store_new(&options, &informer->store, error);
 }
 

@@ -56,6 +56,7 @@ struct ki_informer {
     ki__applier applier;     /* inside the engine only, like the next five */
     ki__mutations mutations; /* if enabled */
     ki__task task;
+    ki__task close_opened; /* posted by readers */
     ki__timer retry;
     bool paused; /* the reflector was paused */
     bool retrying;
@@ -132,6 +133,8 @@ size_t ki__informer_get_handlers(ki_informer *informer, ki_registration **handle
 /** The task that empties the queue; posted only while the informer runs. */
 void ki__informer_run_task(ki__task *task);
 void ki__informer_retry(ki__timer *timer);
+/** The task that closes packed objects that readers have opened. */
+void ki__informer_close_opened(ki__task *task);
 
 /* informer_handlers.c */
 

@@ -5,6 +5,8 @@
 #include "base/error.h"
 #include "base/time_units.h"
 #include "cache/informer/informer.h"
+#include "cache/reflector/reflector.h"
+#include "cache/store/version.h"
 
 /* ---- settings ---- */
 
@@ -76,6 +78,20 @@ static void on_watch_error(ki_reflector *reflector, const ki_watch_failure *fail
     informer->options.on_watch_error(informer, failure, informer->options.watch_error_user);
 }
 
+static void on_many_opened(void *user)
+{
+    ki_informer *informer = user;
+    (void)ki__engine_post(informer->engine, &informer->close_opened);
+}
+
+/* With packed storage: when many objects are open, some are closed. */
+static void listen_for_opened(ki_informer *informer, void (*on_full)(void *user))
+{
+    if (informer->store->packer != NULL) {
+        ki__packer_on_full(informer->store->packer, on_full, informer);
+    }
+}
+
 /* The reflector has stopped; nothing is queued from here on. */
 static void on_stopped(ki_reflector *reflector, void *user)
 {
@@ -84,6 +100,8 @@ static void on_stopped(ki_reflector *reflector, void *user)
     ki_queue_close(informer->queue);
     ki__timer_cancel(&informer->retry);
     (void)ki__engine_unpost(informer->engine, &informer->task);
+    listen_for_opened(informer, NULL);
+    (void)ki__engine_unpost(informer->engine, &informer->close_opened);
     ki__wake_list_send_all(&informer->wakes); /* the task may have been posted for these */
     ki__mutex_lock(&informer->lock);
     informer->state = KI__INFORMER_STOPPED;
@@ -143,8 +161,11 @@ static int make_reflector(ki_informer *informer, ki_reflector **ret_reflector, k
     int r = ki_reflector_new(&options, ret_reflector, error);
     if (r < 0) {
         target.destroy(target.user);
+        return r;
     }
-    return r;
+    (*ret_reflector)->packer = informer->store->packer;
+    listen_for_opened(informer, on_many_opened);
+    return 0;
 }
 
 /* Requires the lock. */

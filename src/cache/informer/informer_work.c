@@ -232,6 +232,15 @@ static void work(ki_informer *informer)
     }
 }
 
+void ki__informer_close_opened(ki__task *task)
+{
+    ki_informer *informer = KI__CONTAINER_OF(task, ki_informer, close_opened);
+    ki_txn *txn = NULL;
+    if (is_running(informer) && ki_store_begin(informer->store, &txn, NULL) >= 0) {
+        ki_txn_commit(txn); /* a version with the same content; if it is busy, the next change */
+    }
+}
+
 void ki__informer_run_task(ki__task *task)
 {
     ki_informer *informer = KI__CONTAINER_OF(task, ki_informer, task);

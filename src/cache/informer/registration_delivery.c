@@ -78,7 +78,7 @@ static size_t call_for_each(ki_registration *reg, const ki__hand *hand)
         if (KI__PROBE_IS_TRACED(event_delivered)) {
             trace_delivery(reg, note);
         }
-        ki__handler_notify(&reg->handler, note, &reg->left_out);
+        ki__handler_notify(&reg->handler, note, reg->options.as_stored, &reg->left_out);
         count_one(&reg->delivered);
     }
     return count;

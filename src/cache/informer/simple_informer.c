@@ -188,7 +188,7 @@ static int process(const ki_deltas *deltas, void *user)
     ki__note note;
     uint64_t left_out = 0; /* nothing is merged here */
     while (ki__apply_next(&informer->applier, &note)) {
-        ki__handler_notify(&informer->handler, &note, &left_out);
+        ki__handler_notify(&informer->handler, &note, false, &left_out);
     }
     ki__apply_end(&informer->applier);
     return KI_POP_DONE;

@@ -92,6 +92,8 @@ typedef struct ki__reflector_times {
     uint64_t internal_error_retry_ns;
 } ki__reflector_times;
 
+typedef struct ki__packer ki__packer; /* object/pack/packer.h */
+
 struct ki_reflector {
     ki__refs refs;
     /* Constant. */
@@ -103,6 +105,7 @@ struct ki_reflector {
     ki__reflector_times times;
     char *text;
     ki__selection *selection; /* inside ki_engine_run() only, once started */
+    ki__packer *packer; /* of the store behind the target, which outlives this; or NULL */
 
     /* Inside ki_engine_run() only. */
     ki__task task;

@@ -3,6 +3,7 @@
  * never goes back, except when the server's latest state itself is older, for example after a
  * restored backup, which is reported. Also the timers that follow a list: resync, and releasing
  * memory. */
+#include <errno.h>
 #include <string.h>
 
 #include <kinformer/projection.h>
@@ -14,6 +15,7 @@
 #include "cache/reflector/reflector.h"
 #include "object/key.h"
 #include "object/object.h"
+#include "object/pack/packer.h"
 #include "wire/intake.h"
 
 enum { AHEAD_EVERY = 64 << 10, TRIM_BYTES = 1 << 20 };
@@ -65,6 +67,20 @@ static void note_sync(ki_reflector *r, size_t count)
     ki__reflector_recovered(r);
 }
 
+/* Collects an object that the target does not have, packed if the target packs objects. */
+static int gather_new(ki_reflector *r, const ki_object *object, ki__collector collect)
+{
+    ki_object *packed = NULL;
+    int code = r->packer != NULL ? ki__packer_pack(r->packer, object, &packed, NULL) : 0;
+    if (code >= 0) {
+        r->released += packed != NULL && packed != object ? ki__object_footprint(object) : 0;
+        r->collected += ki__object_footprint(packed != NULL ? packed : object);
+        code = collect(&r->found, packed != NULL ? packed : object);
+    }
+    (void)ki_object_unref(packed);
+    return code;
+}
+
 /* Collects an object for the target. Counts memory freed between blocks that stay: objects before
  * the transformation, and those replaced by a list. */
 static int gather(ki_reflector *r, const ki_object *object, ki__collector collect)
@@ -73,12 +89,11 @@ static int gather(ki_reflector *r, const ki_object *object, ki__collector collec
     if (r->version[0] != '\0' && r->target.find != NULL) {
         known = r->target.find(ki_object_key(object), r->target.user);
     }
-    bool same = known != NULL && ki__object_is_same_state(known, object);
-    int code = collect(&r->found, same ? known : object);
-    if (!same) {
-        r->collected += ki_object_bytes(object).len;
-        r->released += known != NULL ? ki_object_bytes(known).len : 0;
-    }
+    int same = known != NULL ? ki__object_is_same_state(known, object) : 0;
+    int code = same == -ENOMEM ? same
+               : same > 0      ? collect(&r->found, known)
+                               : gather_new(r, object, collect);
+    r->released += same <= 0 && known != NULL ? ki__object_footprint(known) : 0;
     (void)ki_object_unref(known);
     if (r->collected >= AHEAD_EVERY) {
         r->collected = 0;
@@ -110,7 +125,7 @@ int ki__reflector_collect(ki_reflector *r, const ki_object *object, ki__collecto
         code = ki__transform(r->target.transform, r->target.user, object, &made, error);
     }
     if (code >= 0) {
-        r->released += made != NULL && made != object ? ki_object_bytes(object).len : 0;
+        r->released += made != NULL && made != object ? ki__object_footprint(object) : 0;
         code = gather(r, made != NULL ? made : object, collect);
         (void)ki_object_unref(made);
     } else if (!ki_error_is_retriable(code)) {

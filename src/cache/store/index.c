@@ -30,6 +30,7 @@ ki__index_def *ki__index_def_new(const ki_alloc *alloc, const ki_index *index)
     def->index.name = name;
     def->index.destroy = NULL; /* until it is adopted */
     def->of_key = ki__index_is_of_key(index);
+    def->of_metadata = ki__index_is_of_metadata(index);
     return def;
 }
 

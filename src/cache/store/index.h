@@ -18,12 +18,15 @@
 typedef struct ki__index_def {
     ki__refs refs;
     const ki_alloc *alloc;
-    ki_index index; /* its name follows the struct */
-    bool of_key;    /* the values depend only on the key: an update does not change them */
+    ki_index index;   /* its name follows the struct */
+    bool of_key;      /* the values depend only on the key: an update does not change them */
+    bool of_metadata; /* and on what packed objects have in plain form */
 } ki__index_def;
 
 /** Whether the values of the index depend only on the key. */
 bool ki__index_is_of_key(const ki_index *index);
+/** Whether they depend only on the key and on labels. */
+bool ki__index_is_of_metadata(const ki_index *index);
 
 /** A copy of `index`; takes ownership only with ki__index_def_adopt(). */
 ki__index_def *ki__index_def_new(const ki_alloc *alloc, const ki_index *index);

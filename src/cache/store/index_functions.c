@@ -79,6 +79,11 @@ static int label_values(const ki_object *object, ki_index_values *values, void *
     return ki_value_type(&value) != KI_TYPE_STRING ? 0 : add_string(values, &value, by->alloc);
 }
 
+bool ki__index_is_of_metadata(const ki_index *index)
+{
+    return ki__index_is_of_key(index) || index->values == label_values;
+}
+
 static void label_destroy(void *user)
 {
     struct by_label *by = user;

@@ -6,6 +6,7 @@
 
 #include "base/alloc.h"
 #include "object/object.h"
+#include "object/pack/packed.h"
 
 #define ENTRIES_MAX ((size_t)1 << 30)
 
@@ -38,7 +39,8 @@ void ki__mutations_done(ki__mutations *mutations)
 
 static uint64_t checksum(const ki__mutations *mutations, const ki_object *object)
 {
-    return ki__hash_str(mutations->hash_key, ki_object_bytes(object)) ^
+    ki_str bytes = object->packed ? ki__packed_block(object) : ki_object_bytes(object);
+    return ki__hash_str(mutations->hash_key, bytes) ^
            ki__hash_str(mutations->hash_key, ki__object_key(object));
 }
 

@@ -39,6 +39,7 @@ void ki__store_drop(ki_store *store)
     cut_writers(store, 0);
     ki__free(store->alloc, store->writers);
     ki__ids_done(&store->ids);
+    ki__packer_unref(store->packer);
     ki__mutex_done(&store->wide_lock);
     ki__free(store->alloc, store);
 }
@@ -56,9 +57,21 @@ ki_store *ki_store_unref(ki_store *store)
     if (store == NULL || !ki__refs_drop(&store->handles) || ki__is_inherited(store->process)) {
         return NULL; /* the parent's writer may have been in the middle of a change */
     }
+    ki__opened_done(store);
+    if (store->packer != NULL) {
+        ki__packer_close(store->packer);
+    }
     ki__version_close(store);
     ki__store_drop(store);
     return NULL;
+}
+
+static int make_packer(ki_store *store, ki_storage storage, ki_error *error)
+{
+    if ((unsigned)storage >= KI_STORAGE_MAX) {
+        return ki__error_set(error, -EINVAL, "storage: unknown kind of storage");
+    }
+    return storage == KI_STORAGE_PACKED ? ki__packer_new(store->alloc, &store->packer, error) : 0;
 }
 
 int ki_store_new(const ki_store_options *options, ki_store **ret_store, ki_error *error)
@@ -90,10 +103,14 @@ int ki_store_new(const ki_store_options *options, ki_store **ret_store, ki_error
     store->max_objects = (uint32_t)max;
     /* Ids of removed objects are not free before the version is complete, so more are needed. */
     ki__ids_init(&store->ids, alloc, UINT32_MAX);
-    ki_snapshot *first = ki__version_new(store, NULL, 0);
+    r = make_packer(store, o.storage, error);
+    ki_snapshot *first = r >= 0 ? ki__version_new(store, NULL, 0) : NULL;
     if (first == NULL) {
+        if (store->packer != NULL) {
+            ki__packer_close(store->packer);
+        }
         ki__store_drop(store);
-        return ki__error_code(error, -ENOMEM);
+        return r < 0 ? r : ki__error_code(error, -ENOMEM);
     }
     ki__version_publish(first, NULL);
     if (o.index_count != 0) {
@@ -274,6 +291,19 @@ static int define_index(ki_txn *txn, const ki_index *theirs, ki_error *error)
     return 0;
 }
 
+/* Adds an object to the indexes from number `first_index` on. */
+static int index_one(ki_txn *txn, size_t first_index, const ki_object *object, uint32_t id,
+                     ki_error *error)
+{
+    ki_object *plain = NULL;
+    int r = ki_object_unpack(object, &plain, error);
+    for (size_t n = first_index; r >= 0 && n < txn->next->index_count; n++) {
+        r = ki__txn_index(txn, n, plain, id, error);
+    }
+    (void)ki_object_unref(plain);
+    return r;
+}
+
 /* Adds the existing objects to the indexes from number `first_index` on. */
 static int fill_indexes(ki_txn *txn, size_t first_index, ki_error *error)
 {
@@ -282,11 +312,10 @@ static int fill_indexes(ki_txn *txn, size_t first_index, ki_error *error)
     while ((leaf = ki__vec_next_leaf(&txn->base->objects, &first)) != NULL) {
         for (uint32_t i = 0; i < KI__VEC_WIDTH; i++) {
             const ki_object *object = leaf->slots[i].ptr;
-            for (size_t n = first_index; object != NULL && n < txn->next->index_count; n++) {
-                int r = ki__txn_index(txn, n, object, (uint32_t)first + i, error);
-                if (r < 0) {
-                    return r;
-                }
+            uint32_t id = (uint32_t)first + i;
+            int r = object != NULL ? index_one(txn, first_index, object, id, error) : 0;
+            if (r < 0) {
+                return r;
             }
         }
         first += KI__VEC_WIDTH;

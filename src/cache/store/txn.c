@@ -10,11 +10,14 @@
 #include <errno.h>
 #include <string.h>
 
+#include <kinformer/storage.h>
+
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/process.h"
 #include "object/key.h"
 #include "object/object.h"
+#include "object/pack/packed.h"
 
 enum { RESOURCE_VERSION_MAX = 1024 };
 
@@ -53,8 +56,12 @@ static void end_ids(ki_store *store, void (*end)(ki__ids *ids))
 static void commit(ki_txn *txn)
 {
     ki_store *store = txn->store;
+    if (store->packer != NULL) {
+        ki__opened_close(txn);
+    }
     txn->base->garbage = txn->edit.garbage;
     end_ids(store, ki__ids_commit);
+    txn->dropped = ki_object_unref(txn->dropped);
     ki__version_publish(txn->next, txn->base);
     ki__version_set_writer(store, KI__WRITER_NONE);
 }
@@ -63,6 +70,7 @@ static void rollback(ki_txn *txn)
 {
     ki_store *store = txn->store;
     txn->base->garbage = txn->edit.garbage;
+    txn->dropped = ki_object_unref(txn->dropped);
     ki__version_abandon(txn->next, txn->base);
     end_ids(store, ki__ids_abort);
     ki__version_set_writer(store, KI__WRITER_NONE);
@@ -216,10 +224,35 @@ static int prepare_index(ki_txn *txn, ki__index_writer *writer, ki__index_state 
     return r < 0 ? r : 0;
 }
 
+/* Whether an index function needs more of objects than what packed ones have in plain form. */
+static bool needs_content(const ki_snapshot *version)
+{
+    bool needs = false;
+    for (size_t i = 0; i < version->index_count; i++) {
+        needs = needs || !version->indexes[i].def->of_metadata;
+    }
+    return needs;
+}
+
+/* The object for index functions, as a reference in *ret_object; NULL for NULL. */
+static int unpack_for(const ki_snapshot *version, const ki_object *object, ki_object **ret_object,
+                      ki_error *error)
+{
+    *ret_object = NULL;
+    if (object == NULL) {
+        return 0;
+    }
+    if (!object->packed || !needs_content(version)) {
+        *ret_object = ki_object_ref(object);
+        return 0;
+    }
+    return ki_object_unpack(object, ret_object, error);
+}
+
 /* Computes the index values of both objects (NULL for none), and does all index work that can fail.
  * No effect on failure. */
-static int prepare_indexes(ki_txn *txn, const ki_object *old_object, const ki_object *new_object,
-                           uint32_t id, ki_error *error)
+static int prepare_plain(ki_txn *txn, const ki_object *old_object, const ki_object *new_object,
+                         uint32_t id, ki_error *error)
 {
     ki_snapshot *next = txn->next;
     int r = 0;
@@ -253,6 +286,23 @@ static int prepare_indexes(ki_txn *txn, const ki_object *old_object, const ki_ob
     return r;
 }
 
+/* The same for objects that may be packed. */
+static int prepare_indexes(ki_txn *txn, const ki_object *old_object, const ki_object *new_object,
+                           uint32_t id, ki_error *error)
+{
+    if (txn->store->packer == NULL) {
+        return prepare_plain(txn, old_object, new_object, id, error);
+    }
+    ki_object *old_plain = NULL;
+    ki_object *new_plain = NULL;
+    int r = unpack_for(txn->next, old_object, &old_plain, error);
+    r = r < 0 ? r : unpack_for(txn->next, new_object, &new_plain, error);
+    r = r < 0 ? r : prepare_plain(txn, old_plain, new_plain, id, error);
+    (void)ki_object_unref(old_plain);
+    (void)ki_object_unref(new_plain);
+    return r;
+}
+
 /* Removes the object from values that it has lost. */
 static void finish_indexes(ki_txn *txn, uint32_t id)
 {
@@ -271,9 +321,17 @@ static void release_object(ki_txn *txn, const ki_object *object, uint32_t id)
     void *in_base = ki__vec_get(&txn->base->objects, id).ptr;
     if (in_base == object) {
         ki__edit_discard(&txn->edit, in_base, id);
-    } else {
-        (void)ki_object_unref(object); /* added in this transaction: not visible to others */
+    } else { /* added in this transaction: not visible to others */
+        (void)ki_object_unref(txn->dropped);
+        txn->dropped = (ki_object *)(uintptr_t)object;
     }
+}
+
+ki_object *ki__txn_take_dropped(ki_txn *txn)
+{
+    ki_object *dropped = txn->dropped;
+    txn->dropped = NULL;
+    return dropped;
 }
 
 /* The reference for the slot at `id`. If the base already holds the object there and was about to
@@ -288,8 +346,13 @@ static void *keep(ki_txn *txn, const ki_object *object, uint32_t id)
     return ki_object_ref(object);
 }
 
-static int insert(ki_txn *txn, const ki_object *object, uint32_t hash, uint32_t *ret_id,
-                  ki_error *error)
+/* An object as it was given, and as it is stored. */
+typedef struct subject {
+    const ki_object *given;
+    const ki_object *stored;
+} subject;
+
+static int insert(ki_txn *txn, subject object, uint32_t hash, uint32_t *ret_id, ki_error *error)
 {
     ki_snapshot *next = txn->next;
     uint32_t id = 0;
@@ -304,7 +367,7 @@ static int insert(ki_txn *txn, const ki_object *object, uint32_t hash, uint32_t 
         ki__ids_untake(&txn->store->ids, id);
         return ki__error_code(error, r);
     }
-    r = prepare_indexes(txn, NULL, object, id, error);
+    r = prepare_indexes(txn, NULL, object.given, id, error);
     if (r >= 0) { /* not earlier: index functions may look up keys, and there is no object yet */
         r = ki__table_insert(&txn->edit, &next->keys, hash, id);
         if (r < 0) {
@@ -317,26 +380,26 @@ static int insert(ki_txn *txn, const ki_object *object, uint32_t hash, uint32_t 
         ki__ids_untake(&txn->store->ids, id);
         return r;
     }
-    slot->ptr = ki_object_ref(object);
-    next->object_bytes += ki__object_footprint(object);
+    slot->ptr = ki_object_ref(object.stored);
+    next->object_bytes += ki__object_footprint(object.stored);
     *ret_id = id;
     return 0;
 }
 
-static int overwrite(ki_txn *txn, const ki_object *object, uint32_t id, const ki_object **ret_old,
+static int overwrite(ki_txn *txn, subject object, uint32_t id, const ki_object **ret_old,
                      ki_error *error)
 {
     ki__slot *slot;
     const ki_object *old = ki__vec_get(&txn->next->objects, id).ptr;
     *ret_old = old;
-    if (old == object) { /* nothing is copied for it: most objects of a relist */
+    if (old == object.stored) { /* nothing is copied for it: most objects of a relist */
         return 0;
     }
     int r = ki__vec_touch(&txn->edit, &txn->next->objects, id, &slot);
     if (r < 0) {
         return ki__error_code(error, r);
     }
-    r = prepare_indexes(txn, old, object, id, error);
+    r = prepare_indexes(txn, old, object.given, id, error);
     if (r < 0) {
         return r;
     }
@@ -345,8 +408,8 @@ static int overwrite(ki_txn *txn, const ki_object *object, uint32_t id, const ki
         unprepare_indexes(txn, id);
         return ki__error_code(error, r);
     }
-    void *kept = keep(txn, object, id);
-    txn->next->object_bytes += ki__object_footprint(object) - ki__object_footprint(old);
+    void *kept = keep(txn, object.stored, id);
+    txn->next->object_bytes += ki__object_footprint(object.stored) - ki__object_footprint(old);
     release_object(txn, old, id);
     slot->ptr = kept;
     finish_indexes(txn, id);
@@ -372,13 +435,48 @@ int ki__txn_check_key(const ki_object *object, ki_error *error)
 static int put(ki_txn *txn, const ki_object *object, uint32_t hash, uint32_t *ret_id,
                const ki_object **ret_old, ki_error *error)
 {
+    ki_object *packed = NULL;
+    subject both = {.given = object, .stored = object};
     uint32_t id = ki__version_find(txn->next, hash, ki__object_key(object));
+    bool known = id != KI__TABLE_NONE && ki__vec_get(&txn->next->objects, id).ptr == object;
+    int r;
+    if (txn->store->packer != NULL && !known) {
+        r = ki__packer_pack(txn->store->packer, object, &packed, error);
+        if (r < 0) {
+            return r;
+        }
+        both.stored = packed;
+    }
     if (id == KI__TABLE_NONE) {
         *ret_old = NULL;
-        return insert(txn, object, hash, ret_id, error);
+        r = insert(txn, both, hash, ret_id, error);
+    } else {
+        *ret_id = id;
+        r = overwrite(txn, both, id, ret_old, error);
     }
-    *ret_id = id;
-    return overwrite(txn, object, id, ret_old, error);
+    (void)ki_object_unref(packed);
+    return r;
+}
+
+int ki__txn_close(ki_txn *txn, const ki_object *object)
+{
+    ki_str key = ki__object_key(object);
+    uint32_t id = ki__version_find(txn->next, ki__key_hash(txn->store, key), key);
+    if (id == KI__TABLE_NONE || ki__vec_get(&txn->next->objects, id).ptr != object) {
+        return 0;
+    }
+    ki__slot *slot = NULL;
+    ki_object *closed = ki__packed_copy(object);
+    int r = closed != NULL ? ki__vec_touch(&txn->edit, &txn->next->objects, id, &slot) : -ENOMEM;
+    r = r < 0 ? r : ki__edit_reserve(&txn->edit);
+    if (r < 0) {
+        (void)ki_object_unref(closed);
+        return r;
+    }
+    /* Garbage in any case: notes of this transaction may refer to it, also if no version had it. */
+    ki__edit_discard(&txn->edit, (void *)(uintptr_t)object, id);
+    slot->ptr = closed;
+    return 0;
 }
 
 int ki__txn_exchange(ki_txn *txn, const ki_object *object, uint32_t hash, const ki_object **ret_old,

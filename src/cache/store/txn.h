@@ -29,8 +29,17 @@ int ki__txn_exchange(ki_txn *txn, const ki_object *object, uint32_t hash, const 
  *  none. */
 int ki__txn_take(ki_txn *txn, ki_str key, const ki_object **ret_old, ki_error *error);
 
+/** The object that the last change removed, with the reference of the store, if nothing but the
+ *  version being built had it; NULL otherwise. It is freed by the next change if it is not taken.
+ */
+ki_object *ki__txn_take_dropped(ki_txn *txn);
+
 /** Removes the object with this id. */
 int ki__txn_remove(ki_txn *txn, uint32_t id, ki_error *error);
+
+/** Replaces an opened object, if it is stored, by a closed copy; only while committing. It stays
+ *  valid as long as the version before. 0 or -ENOMEM. */
+int ki__txn_close(ki_txn *txn, const ki_object *object);
 
 /** Adds the object stored at `id` to index number `index`, which is new. */
 int ki__txn_index(ki_txn *txn, size_t index, const ki_object *object, uint32_t id, ki_error *error);

@@ -19,6 +19,7 @@
 #include "cache/store/hash_table.h"
 #include "cache/store/ids.h"
 #include "cache/store/index.h"
+#include "cache/store/opened.h"
 #include "cache/store/vec.h"
 
 /* Inline space for the garbage of a typical update, and for a typical resourceVersion. */
@@ -61,6 +62,7 @@ struct ki_txn {
     ki_snapshot *next;    /* the one being built */
     bool preparing;       /* inside index functions */
     uint32_t max_objects; /* limit for `next`; higher while the content is replaced */
+    ki_object *dropped;   /* an object of `next` alone that the last change removed; or NULL */
     ki__edit edit;
 };
 
@@ -78,7 +80,8 @@ struct ki_store {
     int (*transform)(const ki_object *object, ki_object **ret_object, void *user);
     void *transform_user;
     uint32_t max_objects;
-    uint64_t process; /* creating process */
+    uint64_t process;   /* creating process */
+    ki__packer *packer; /* NULL: objects are stored as they are */
 
     /* Any thread. */
     ki__refs handles;            /* references of users */
@@ -95,6 +98,7 @@ struct ki_store {
     ki__ids ids; /* ids of the objects */
     ki__index_writer *writers;
     size_t writer_count;
+    ki__recent recent; /* packed objects that were opened */
 };
 
 /** Acquires the current version. */

@@ -86,10 +86,10 @@ struct ki_path {
 /** Compiles the text of a new path into its steps. KI_ERR_SYNTAX or KI_ERR_LIMIT, with position. */
 int ki__path_parse(ki_path *path, ki_error *error);
 
-/** Whether a path reads something that was not kept of a partial object, also if the object has
- *  nothing there. Where that depends on the object (`..`, unions, members of a map), the evaluation
- *  finds it. */
-bool ki__path_is_not_kept(const ki_path *path, const ki_value *root);
+/** KI_ERR_NOT_KEPT if a path reads something that was not kept of a partial object, also if the
+ *  object has nothing there; the error of a root that could not be decompressed; else 0. Where that
+ *  depends on the object (`..`, unions, members of a map), the evaluation finds it. */
+int ki__path_failure(const ki_path *path, const ki_value *root);
 
 /** `value` as an operand, which may point to it. */
 void ki__path_operand_from(const ki_value *value, ki__path_operand *ret_operand);

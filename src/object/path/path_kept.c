@@ -2,6 +2,7 @@
 /* Which paths read fields that a projection does not keep. */
 #include "object/path/path.h"
 #include "object/projection/keep_tree.h"
+#include "object/value.h"
 
 static const ki__keep_node *follow(const ki_path *path, uint8_t at, const ki__keep_node *node,
                                    bool *ret_filter);
@@ -45,9 +46,14 @@ static const ki__keep_node *follow(const ki_path *path, uint8_t at, const ki__ke
     return node;
 }
 
-bool ki__path_is_not_kept(const ki_path *path, const ki_value *root)
+int ki__path_failure(const ki_path *path, const ki_value *root)
 {
     bool filter = false;
-    return root->kept != NULL &&
-           (follow(path, path->first, root->kept, &filter) == &ki__keep_none || filter);
+    int failure = root->ops == NULL ? ki__value_failure(root) : 0;
+    if (failure < 0 || root->kept == NULL) {
+        return failure;
+    }
+    return follow(path, path->first, root->kept, &filter) == &ki__keep_none || filter
+               ? KI_ERR_NOT_KEPT
+               : 0;
 }

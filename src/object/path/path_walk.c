@@ -449,8 +449,9 @@ int ki_path_first(const ki_path *path, const ki_value *root, ki_value *ret_value
     frame inline_frames[INLINE_FRAMES];
     frame *frames = inline_frames;
     walk w;
-    if (ki__path_is_not_kept(path, root)) {
-        return KI_ERR_NOT_KEPT;
+    int failure = ki__path_failure(path, root);
+    if (failure < 0) {
+        return failure;
     }
     if (path->frame_count > INLINE_FRAMES) {
         frames = ki__alloc_array(path->alloc, path->frame_count, sizeof(*frames));
@@ -484,7 +485,7 @@ int ki_path_iter_begin(const ki_path *path, const ki_value *root, ki_path_iter *
         return -ENOMEM;
     }
     walk_init(&iter->walk, path, root, iter->frames);
-    iter->failure = ki__path_is_not_kept(path, root) ? KI_ERR_NOT_KEPT : 0;
+    iter->failure = ki__path_failure(path, root);
     iter->found = false;
     *ret_iter = iter;
     return 0;

@@ -588,10 +588,14 @@ int ki_object_write_protobuf(const ki_object *object, ki_buf *out, ki_error *err
 {
     KI__REQUIRE(object, error);
     KI__REQUIRE(out, error);
+    int r = ki__object_open(object, &object);
+    if (r < 0) {
+        return ki__error_code(error, r);
+    }
     writer w = {.alloc = out->alloc, .text = ki_object_bytes(object), .error = error};
     ki__proto_out_init(&w.out, out);
-    int r = ki_object_encoding(object) == KI_ENCODING_JSON ? write_json_object(&w, object)
-                                                           : write_protobuf_object(&w, object);
+    r = ki_object_encoding(object) == KI_ENCODING_JSON ? write_json_object(&w, object)
+                                                       : write_protobuf_object(&w, object);
     if (r < 0) {
         ki__proto_out_undo(&w.out);
     }
