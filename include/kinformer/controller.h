@@ -49,8 +49,9 @@ KI_API KI_NODISCARD int ki_informer_enqueue(ki_informer *informer, ki_workqueue 
 /* Controllers */
 
 typedef struct ki_controller ki_controller;
-typedef struct ki_client ki_client; /* <kinformer/client.h> */
-typedef struct ki_leader ki_leader; /* <kinformer/leader.h> */
+typedef struct ki_client ki_client;           /* <kinformer/client.h> */
+typedef struct ki_leader ki_leader;           /* <kinformer/leader.h> */
+typedef struct ki_consistency ki_consistency; /* <kinformer/consistency.h> */
 
 typedef struct ki_controller_options {
     size_t size;           /* see KI_OPTIONS_INIT */
@@ -80,6 +81,11 @@ typedef struct ki_controller_options {
     /** Workers process keys only while this replica leads; meanwhile keys wait in the queue. The
      *  controller takes a reference. NULL: always. Close the controller before the leader. */
     ki_leader *leader;
+
+    /** A key is not reconciled before the caches are past its recorded writes; until then it is
+     *  added to the queue again after delays from 5 ms to 1.3 s, which is not counted as a failure.
+     *  The controller takes a reference. NULL: no check. */
+    ki_consistency *consistency;
 } ki_controller_options;
 
 /** Creates a controller.

@@ -14,6 +14,7 @@
 #include "base/error.h"
 #include "base/options.h"
 #include "base/process.h"
+#include "controller/consistency.h"
 #include "controller/leader.h"
 #include "workqueue/workqueue_state.h"
 
@@ -54,6 +55,7 @@ int ki_controller_new(const ki_controller_options *options, ki_controller **ret_
     }
     (void)ki_workqueue_ref(o.queue);
     (void)ki_leader_ref(o.leader);
+    (void)ki_consistency_ref(o.consistency);
     *ret_controller = controller;
     return 0;
 }
@@ -81,6 +83,7 @@ ki_controller *ki_controller_unref(ki_controller *controller)
     ki__free(o.alloc, controller);
     (void)ki_workqueue_unref(o.queue);
     (void)ki_leader_unref(o.leader);
+    (void)ki_consistency_unref(o.consistency);
     if (o.destroy != NULL) {
         o.destroy(o.user); /* last: the program may free the allocator in it */
     }
@@ -149,11 +152,21 @@ static int call_reconcile(ki_controller *controller, const char *key, uint64_t *
     return r;
 }
 
+static void requeue(ki_workqueue *queue, const char *key, uint64_t after_ms)
+{
+    int r = ki_workqueue_add_after(queue, key, after_ms);
+    ki_assert(r >= 0 || r == KI_ERR_STOPPED);
+}
+
 /* Reconciles a key and requeues it if necessary. The caller marks it as done. */
 static void work_on(ki_controller *controller, const ki_work *work)
 {
     const ki_controller_options *o = &controller->options;
     uint64_t retry_after_ms = 0;
+    if (!ki__consistency_check(o->consistency, work->key, &retry_after_ms)) {
+        requeue(o->queue, work->key, retry_after_ms);
+        return;
+    }
     ki_error error = KI_ERROR_INIT;
     int r = call_reconcile(controller, work->key, &retry_after_ms, &error);
     if (r < 0) {
@@ -161,8 +174,7 @@ static void work_on(ki_controller *controller, const ki_work *work)
     } else {
         ki_workqueue_forget(o->queue, work->key);
         if (retry_after_ms != 0) {
-            r = ki_workqueue_add_after(o->queue, work->key, retry_after_ms);
-            ki_assert(r >= 0 || r == KI_ERR_STOPPED);
+            requeue(o->queue, work->key, retry_after_ms);
         }
     }
 }

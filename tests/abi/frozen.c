@@ -11,6 +11,7 @@
 #include <kinformer/client.h>
 #include <kinformer/clock.h>
 #include <kinformer/config.h>
+#include <kinformer/consistency.h>
 #include <kinformer/controller.h>
 #include <kinformer/defs.h>
 #include <kinformer/diff.h>
@@ -112,7 +113,8 @@ SIZED(ki_config_impersonation, 56, extra_count, 48)
 SIZED(ki_config_options, 256, alloc, 248)
 SIZED(ki_config_tls, 96, insecure, 88)
 FIXED(ki_config_variable, 24, value, 8)
-SIZED(ki_controller_options, 80, leader, 72)
+SIZED(ki_consistency_options, 24, max_writes, 16)
+SIZED(ki_controller_options, 88, consistency, 80)
 SIZED(ki_crd, 112, established, 105)
 SIZED(ki_delta, 32, key, 24)
 SIZED(ki_deltas, 40, set_back, 32)

@@ -5,6 +5,7 @@
 #include <kinformer/apiserver.h>
 #include <kinformer/call.h>
 #include <kinformer/config.h>
+#include <kinformer/consistency.h>
 #include <kinformer/diff.h>
 #include <kinformer/discovery.h>
 #include <kinformer/field_selector.h>
@@ -29,6 +30,7 @@
     X(ki_apiserver)       \
     X(ki_call)            \
     X(ki_client)          \
+    X(ki_consistency)     \
     X(ki_controller)      \
     X(ki_engine)          \
     X(ki_factory)         \

@@ -33,6 +33,7 @@ static void free_informer(ki_informer *informer)
 {
     ki_engine *engine = informer->engine;
     ki__members_leave(&informer->member);
+    ki__timer_done(&informer->version_timer);
     ki__timer_done(&informer->retry);
     ki__mutations_done(&informer->mutations);
     if (informer->applier.store != NULL) {
@@ -151,6 +152,8 @@ static int allocate(const ki_informer_options *o, ki_informer **ret_informer)
     ki__wake_list_init(&informer->wakes);
     ki__task_init(&informer->task, ki__informer_run_task);
     ki__task_init(&informer->close_opened, ki__informer_close_opened);
+    ki__task_init(&informer->version_task, ki__informer_version_task);
+    ki__list_init(&informer->version_waits);
     ki__mutations_init(&informer->mutations, alloc, ki__engine_hash_key(o->engine));
     *ret_informer = informer;
     return 0;
@@ -224,6 +227,9 @@ static int make_parts(ki_informer *informer, const ki_informer_options *o, ki_er
     informer->applier.keep_same_version = true; /* each handler selects whether it receives them */
     informer->applier.on_error = hook_of(informer);
     r = ki__timer_init(&informer->retry, informer->engine, ki__informer_retry);
+    r = r < 0 ? r
+              : ki__timer_init(&informer->version_timer, informer->engine,
+                               ki__informer_version_timeout);
     if (r < 0) {
         return ki__error_code(error, r);
     }

@@ -6,6 +6,7 @@
  *   informer_work.c      deltas to the store and the handlers
  *   informer_handlers.c  handlers and resyncs
  *   informer_status.c    sync, health and other queries
+ *   informer_version.c   waiting for a version of the store
  *
  * Locks: `lock` protects the handlers and the state, and makes publishing a version and queueing
  * its notifications atomic. It is never held during callbacks. Registrations have locks of their
@@ -61,6 +62,9 @@ struct ki_informer {
     bool paused; /* the reflector was paused */
     bool retrying;
     ki__wake_list wakes; /* handlers with new notifications */
+    ki__timer version_timer;
+
+    ki__task version_task; /* calls the version waits that are over */
 
     ki__mutex lock;
     ki__cond changed; /* signals state, synced, or a registration */
@@ -76,7 +80,10 @@ struct ki_informer {
     uint64_t skipped;
     uint64_t suppressed;
     uint64_t mutation_count;
-    uint64_t merged_before; /* by removed handlers */
+    uint64_t merged_before;  /* by removed handlers */
+    size_t version_sleepers; /* threads that wait for a version */
+    ki__list version_waits;  /* callbacks that wait for a version */
+    size_t version_wait_count;
     /* Histogram of the durations of batches. Any thread. */
     _Atomic uint64_t processing[KI__HISTOGRAM_CELLS(KI__PROCESSING_BOUNDS)];
     ki__member member; /* for metrics */
@@ -135,6 +142,16 @@ void ki__informer_run_task(ki__task *task);
 void ki__informer_retry(ki__timer *timer);
 /** The task that closes packed objects that readers have opened. */
 void ki__informer_close_opened(ki__task *task);
+
+/* informer_version.c */
+
+/** A version was published. Requires the lock. */
+void ki__informer_note_version(ki_informer *informer);
+/** Calls the callbacks whose version was reached, and those that timed out; all of them once the
+ *  informer stops. Inside the engine. */
+void ki__informer_end_version_waits(ki_informer *informer);
+void ki__informer_version_task(ki__task *task);
+void ki__informer_version_timeout(ki__timer *timer);
 
 /* informer_handlers.c */
 

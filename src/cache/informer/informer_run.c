@@ -107,6 +107,8 @@ static void on_stopped(ki_reflector *reflector, void *user)
     informer->state = KI__INFORMER_STOPPED;
     ki__cond_wake_all(&informer->changed);
     ki__mutex_unlock(&informer->lock);
+    (void)ki__engine_unpost(informer->engine, &informer->version_task);
+    ki__informer_end_version_waits(informer);
     (void)ki_informer_unref(informer); /* the run's */
 }
 

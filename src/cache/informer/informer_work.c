@@ -46,6 +46,7 @@ static void publish(ki_informer *informer, ki__notes *notes, bool first_list)
     informer->skipped = informer->applier.skipped;
     informer->suppressed = informer->applier.suppressed;
     informer->unchanged += informer->applier.same_count;
+    ki__informer_note_version(informer);
     KI__LIST_FOR_EACH (link, &informer->handlers) {
         ki_registration *registration =
             ki__registration_of_entry(KI__CONTAINER_OF(link, ki__registration_entry, link));

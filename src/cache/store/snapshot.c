@@ -3,7 +3,9 @@
 #include <errno.h>
 #include <string.h>
 
+#include <kinformer/consistency.h>
 #include <kinformer/index.h>
+#include <kinformer/key.h>
 
 #include "base/alloc.h"
 #include "base/error.h"
@@ -50,6 +52,16 @@ uint64_t ki_snapshot_version(const ki_snapshot *snapshot)
 const char *ki_snapshot_resource_version(const ki_snapshot *snapshot)
 {
     return snapshot->resource_version;
+}
+
+bool ki_store_is_at_least(ki_store *store, const char *resource_version)
+{
+    int order;
+    ki_snapshot *snapshot = ki__version_acquire(store);
+    int r = ki_resource_version_compare(ki_str_from(snapshot->resource_version),
+                                        ki_str_from(resource_version), &order);
+    ki__version_release(snapshot);
+    return r == 0 && order >= 0;
 }
 
 size_t ki_snapshot_count(const ki_snapshot *snapshot)

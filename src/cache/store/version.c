@@ -394,7 +394,10 @@ void ki__version_publish(ki_snapshot *version, ki_snapshot *base)
     if (base != NULL) {
         base->newer = version;
     }
-    uint64_t word = swap(version->store, version);
+    ki_store *store = version->store;
+    uint64_t number = version->number;
+    uint64_t word = swap(store, version);
+    atomic_store_explicit(&store->published, number, memory_order_release);
     if (base != NULL) {
         retire(base, word);
     }

@@ -89,6 +89,7 @@ struct ki_store {
     _Atomic(uint64_t) current;   /* version and count of acquisitions: see version.c */
     _Atomic(ki_snapshot *) wide; /* the current version if it does not fit in there; or NULL */
     ki__mutex wide_lock;
+    _Atomic(uint64_t) published; /* number of a version at or before the current one */
     _Atomic(ki_snapshot *) dead; /* unreferenced versions, not yet collected */
     atomic_bool collecting;      /* a thread is collecting */
     atomic_int writer;           /* a ki__writer */
