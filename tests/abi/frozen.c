@@ -55,6 +55,7 @@
 #include <kinformer/projection.h>
 #include <kinformer/queue_kind.h>
 #include <kinformer/rate_limiter.h>
+#include <kinformer/recorder.h>
 #include <kinformer/registration.h>
 #include <kinformer/request.h>
 #include <kinformer/resource.h>
@@ -126,6 +127,7 @@ SIZED(ki_engine_options, 104, reports_per_second, 96)
 SIZED(ki_enqueue_options, 32, user, 24)
 SIZED(ki_error, 1064, message, 40)
 SIZED(ki_error_hook, 24, user, 16)
+SIZED(ki_event, 56, note, 48)
 SIZED(ki_factory_options, 120, user, 112)
 SIZED(ki_handler, 80, destroy, 72)
 SIZED(ki_handler_options, 64, user, 56)
@@ -135,7 +137,7 @@ SIZED(ki_http_request, 80, retry_of, 76)
 SIZED(ki_http_sink, 40, user, 32)
 SIZED(ki_index, 40, destroy, 32)
 FIXED(ki_index_iter, 16, position, 12)
-SIZED(ki_informer_options, 176, check_mutations, 172)
+SIZED(ki_informer_options, 184, check_mutations, 180)
 FIXED(ki_int_or_string, 32, text, 8)
 SIZED(ki_json_options, 32, replace_invalid_utf8, 24)
 SIZED(ki_leader_options, 88, destroy, 80)
@@ -159,6 +161,8 @@ SIZED(ki_queue_options, 64, max_deltas, 56)
 SIZED(ki_random, 24, user, 16)
 SIZED(ki_rate_limiter, 56, user, 48)
 SIZED(ki_rate_limiter_options, 32, max_keys, 24)
+SIZED(ki_recorder_options, 40, flush_ms, 32)
+SIZED(ki_recorder_stats, 64, queued, 56)
 SIZED(ki_reference, 88, uid, 72)
 SIZED(ki_reflector_options, 224, shard_selector, 216)
 SIZED(ki_reflector_target, 96, transform, 88)
@@ -516,6 +520,8 @@ VALUE(KI_DELTA_SYNC_ALL, 6)
 VALUE(KI_DELTA_BOOKMARK, 7)
 VALUE(KI_POP_DONE, 0)
 VALUE(KI_POP_AGAIN, 1)
+VALUE(KI_EVENT_NORMAL, 0)
+VALUE(KI_EVENT_WARNING, 1)
 VALUE(KI_SHARD_TEXT_SIZE, 96)
 
 #endif

@@ -55,6 +55,17 @@ class Examples(e2e.Case):
                           "deleted"])
         self.assertEqual(json.loads(data), {"sky": "blue", "sea": "green", "sun": "yellow"})
 
+    def test_record_events(self):
+        self.cluster.apply(objects.namespace("shop"),
+                           {"apiVersion": "v1", "kind": "ConfigMap",
+                            "metadata": {"name": "settings", "namespace": "shop"}})
+        code, lines = self.run_example("record_events")
+        self.assertEqual((code, lines), (0, ["events: 2 created, 2 counted, 0 failed"]))
+        text = self.cluster.kubectl("describe", "configmap", "settings", "-n", "shop")
+        controller = "example.com/settings-controller"
+        self.assertRegex(text, rf"Normal +Loaded .*{controller}.* read 3 settings")
+        self.assertRegex(text, rf"Warning +Invalid .*\(x3 over .*{controller}.* color: not a color")
+
     def known_to_kubectl(self):
         """What each name means, as kubectl shows it; names of several resources are left out."""
         meanings = {}

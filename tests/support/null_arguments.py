@@ -62,6 +62,7 @@ SOME = {
     "ki_informer_on_change": {"options"},
     "ki_informer_report_failure": {"object"},
     "ki_projection_new": {"keep", "drop"},
+    "ki_recorder_event": {"action", "note"},
     "ki_value_iter_next": {"ret_key"},
     # A writer records what is wrong with the other arguments, and reports it at the end.
     "ki_json_base64": {"name"},

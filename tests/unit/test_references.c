@@ -21,6 +21,7 @@
 #include <kinformer/parts/simple_informer.h>
 #include <kinformer/path.h>
 #include <kinformer/projection.h>
+#include <kinformer/recorder.h>
 #include <kinformer/registration.h>
 
 #include "support/test.h"
@@ -41,6 +42,7 @@
     X(ki_monitor_server)  \
     X(ki_pager)           \
     X(ki_queue)           \
+    X(ki_recorder)        \
     X(ki_reflector)       \
     X(ki_registration)    \
     X(ki_retry_watcher)   \
