@@ -88,6 +88,7 @@ static int open_recorder(fixture *f, const ki_alloc *alloc, size_t max_queued)
         test_world_engine_options(&f->world, alloc != NULL ? alloc : &f->alloc.table);
     int r = ki_engine_new(&engine, &f->engine, NULL);
     if (r < 0) {
+        test_alloc_done(&f->alloc);
         return r;
     }
     const ki__event_api api = {.send = fake_send,
@@ -103,6 +104,7 @@ static int open_recorder(fixture *f, const ki_alloc *alloc, size_t max_queued)
     r = ki__recorder_new(f->engine, &options, &api, &f->recorder, NULL);
     if (r < 0) {
         (void)ki_engine_unref(f->engine);
+        test_alloc_done(&f->alloc);
         return r;
     }
     f->pod =
