@@ -105,7 +105,7 @@ struct ki_reflector {
     ki__reflector_times times;
     char *text;
     ki__selection *selection; /* inside ki_engine_run() only, once started */
-    ki__packer *packer; /* of the store behind the target, which outlives this; or NULL */
+    ki__packer *packer;       /* of the store behind the target, which outlives this; or NULL */
 
     /* Inside ki_engine_run() only. */
     ki__task task;
