@@ -36,6 +36,11 @@ typedef struct ki_factory_options {
     const char *keep;   /* of all informers that have neither keep nor drop; copied */
     const char *drop;   /* as keep */
     ki_storage storage; /* of all informers whose options have KI_STORAGE_DEFAULT */
+    /** Most memory of all informers of the factory together, in addition to their own limits: as
+     *  in ki_informer_options; 0: no limit. The informer that needs more when it is reached refuses
+     *  it, whichever that is. */
+    uint64_t max_bytes;
+    ki_at_limit at_limit; /* of all informers that have KI_AT_LIMIT_REFUSE */
 
     /** May change the options of an informer before it is created: resync period, indexes,
      *  selectors and so on. What they point to is read before ki_factory_informer() returns. NULL:

@@ -138,6 +138,18 @@ typedef struct ki_health {
     size_t handlers_waiting; /* queued events of the handler that is furthest behind */
     uint64_t merged;         /* events that were merged into others */
     uint64_t suppressed;     /* updates not delivered, as they changed no kept field */
+    /** The store is not complete or not current, because max_bytes of the informer or its factory
+     *  would be exceeded; until a list fits. */
+    bool over_limit;
+    uint64_t refusals; /* lists and watches that ended for this reason */
+    /* Memory, as in ki_memory: */
+    uint64_t max_bytes; /* of the informer's options */
+    uint64_t memory;    /* in total */
+    uint64_t object_bytes;
+    uint64_t index_bytes;
+    uint64_t version_bytes;
+    uint64_t queue_bytes;
+    uint64_t decoding_bytes;
     /* Of the client or engine, for all its informers: */
     size_t handler_threads;        /* current number */
     uint64_t handler_threads_full; /* how often events waited because all threads were busy and

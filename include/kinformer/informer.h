@@ -46,6 +46,16 @@ typedef int (*ki_transform)(const ki_object *object, ki_object **ret_object, voi
 typedef void (*ki_watch_error_handler)(ki_informer *informer, const ki_watch_failure *failure,
                                        void *user);
 
+/** What an informer does when its memory, or that of its factory, would exceed `max_bytes`. */
+typedef enum ki_at_limit {
+    /** It keeps its store as it is, which remains readable, reports that it is over its limit
+     *  (`over_limit` of ki_health, on_report, on_watch_error, the log, checks and metrics), and
+     *  lists again after a backoff, until the list fits. An initial list that does not fit is
+     *  never reported as synced. */
+    KI_AT_LIMIT_REFUSE,
+    KI_AT_LIMIT_MAX
+} ki_at_limit;
+
 typedef struct ki_informer_options {
     size_t size;                 /* see KI_OPTIONS_INIT */
     ki_engine *engine;           /* required; kept by reference */
@@ -73,6 +83,10 @@ typedef struct ki_informer_options {
     bool deliver_unkept;
 
     ki_storage storage; /* how objects are kept in memory: see storage.h */
+    /** Most memory of the informer, in bytes: objects, indexes, old versions held by readers,
+     *  queues, and data being decoded; 0: no limit. See memory.h and docs/memory.md. */
+    uint64_t max_bytes;
+    ki_at_limit at_limit; /* what happens then */
 
     ki_queue_kind queue; /* default: in order of arrival */
     ki_transform transform;

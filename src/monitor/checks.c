@@ -168,6 +168,10 @@ static void check_informer(checking *c, const ki__informer_row *row)
         fail(c, "informer", name, "");
         ki__out_text(&c->report, "not synced");
         add_reason(c, row);
+    } else if (h->over_limit) {
+        fail(c, "informer", name, "");
+        ki__out_text(&c->report, "over limit");
+        add_reason(c, row);
     } else if (is_over(ms, c->options.stale_ms)) {
         fail(c, "informer", name, "");
         add_times(c, "no data for ", ms, c->options.stale_ms);
@@ -199,12 +203,12 @@ static void check_memory(checking *c)
 {
     uint64_t bytes = 0;
     for (size_t i = 0; i < c->g->informer_count; i++) {
-        bytes += c->g->informers[i].stats.object_bytes + c->g->informers[i].health.queued_bytes;
+        bytes += c->g->informers[i].health.memory;
     }
     if (c->options.max_bytes != 0 && bytes > c->options.max_bytes) {
         fail(c, "memory", "", "");
         ki__out_u64(&c->report, bytes);
-        ki__out_text(&c->report, " bytes of objects (limit ");
+        ki__out_text(&c->report, " bytes of informers (limit ");
         ki__out_u64(&c->report, c->options.max_bytes);
         ki__out_text(&c->report, ")\n");
     } else {

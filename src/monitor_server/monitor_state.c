@@ -241,13 +241,13 @@ static void put_informer(ki__out *out, ki_monitor_server *server, const ki__gath
     ki__put_named_bool(out, "synced", h->synced);
     put_reason(out, row->informer, h);
     put_counters(out, h);
-    ki__put_named_u64(out, "objectBytes", row->stats.object_bytes);
+    ki__put_named_u64(out, "objectBytes", row->health.object_bytes);
     put_relists(out, row);
     if (slot != NULL) {
         ki__put_named_bool(out, "linked", server->objects && !slot->secret);
         put_samples(out, "eventSamples", slot, slot->events);
         put_samples(out, "lagSamplesMs", slot, slot->lag_ms);
-        put_memory(out, slot, row->stats.object_bytes);
+        put_memory(out, slot, row->health.object_bytes);
     }
     ki__put_name(out, "handlers");
     ki__put_list(out);
@@ -307,7 +307,7 @@ static void put_totals(ki__out *out, const ki_monitor_server *server, const ki__
     uint64_t bytes = 0;
     for (size_t i = 0; i < g->informer_count; i++) {
         objects += g->informers[i].health.objects;
-        bytes += g->informers[i].stats.object_bytes;
+        bytes += g->informers[i].health.object_bytes;
     }
     ki__put_member(out, "version", ki_version());
     ki__put_named_time(out, "time",

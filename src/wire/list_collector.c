@@ -179,6 +179,7 @@ int ki__collect_put(ki__collect *collect, const ki_object *object)
         collect->count++;
     } else {
         (void)ki_object_unref(collect->objects[place - 1]);
+        collect->replaced++;
     }
     collect->objects[place - 1] = ki_object_ref(object);
     remove_unread(collect, key);
@@ -198,6 +199,7 @@ int ki__collect_remove(ki__collect *collect, const char *key)
         const ki_object *object = collect->objects[place - 1];
         collect->objects[place - 1] = NULL;
         collect->gaps++;
+        collect->replaced++;
         (void)ki_object_unref(object);
     }
     return 0;

@@ -16,10 +16,12 @@ typedef struct ki__collect {
     size_t gaps;               /* never many more than there are objects */
     size_t cap;
     size_t max;
-    bool by_key;    /* filled by ki__collect_add() */
-    bool indexed;   /* `places` has all objects */
-    ki__map places; /* key to position in `objects`, from 1 */
-    ki_str *unread; /* unique keys of undecodable objects; each separately allocated */
+    size_t bytes;    /* set by the user: memory of the objects that only the collection holds, */
+    size_t replaced; /* and number of entries replaced or removed since it was counted */
+    bool by_key;     /* filled by ki__collect_add() */
+    bool indexed;    /* `places` has all objects */
+    ki__map places;  /* key to position in `objects`, from 1 */
+    ki_str *unread;  /* unique keys of undecodable objects; each separately allocated */
     size_t unread_count;
     size_t unread_cap;
     ki__map unread_places; /* likewise for `unread` */

@@ -348,7 +348,7 @@ static void ready_when_all_have_synced(void **state)
     assert_string_equal(report(&f, true, KI_OPTIONS(ki_check_options, .verbose = true), 1),
                         "[+]informer pods\n[+]handler pods/audit\n[+]memory\n");
     has(report(&f, true, KI_OPTIONS(ki_check_options, .max_bytes = 10), 0), "[-]memory: ");
-    has(ki_buf_text(&f.text), " bytes of objects (limit 10)\n");
+    has(ki_buf_text(&f.text), " bytes of informers (limit 10)\n");
     assert_string_equal(report(&f, false, KI_OPTIONS(ki_check_options, .verbose = true), 1),
                         "[+]loop\n[+]handler pods/audit\n");
     (void)ki_informer_unref(pods);

@@ -7,6 +7,7 @@
 #include "support/by_value.h"
 
 #define STOP_NS SIM_SECOND
+enum { DELETION_BYTES = 512, BATCH_BYTES = 4096 };
 
 /* Nobody can read it, so nobody has it. */
 static bool is_poison(const sim *s, int key)
@@ -232,7 +233,8 @@ static void check_resumes(const sim_informer *informer, const ki_health *health)
     for (size_t i = 0; i < sizeof(harmless) / sizeof(harmless[0]); i++) {
         set &= ~(UINT64_C(1) << harmless[i]);
     }
-    if (set == 0 && health->relists != 0) {
+    /* A refusal is followed by a list, which may be reduced, and then by a whole one. */
+    if (set == 0 && health->relists > 2 * health->refusals) {
         sim_violation(s, "I16", "informer %d lists again without need", informer->id);
     }
 }
@@ -290,25 +292,69 @@ static void count_health(sim_informer *informer, const ki_health *h)
     informer->health = *h;
 }
 
+/* I18: an informer with a limit of its memory keeps it, except that a deletion may copy parts of
+ * the index while a reader holds an old version; and that each handler that is behind counts the
+ * old objects of a batch once more. And it does not become synced while it has refused
+ * something. */
+static void check_i18_limit(sim_informer *informer, const ki_health *h)
+{
+    sim *s = informer->s;
+    const ki_health *last = &informer->health;
+    if (informer->max_bytes == 0) {
+        return;
+    }
+    s->counts[SIM_COUNT_REFUSALS] += h->refusals - last->refusals;
+    s->counts[SIM_COUNT_RECOVERIES] += last->over_limit && !h->over_limit;
+    uint64_t slack = DELETION_BYTES + (uint64_t)informer->handler_count * BATCH_BYTES;
+    if (h->memory - h->version_bytes > informer->max_bytes + slack) {
+        sim_violation(s, "I18",
+                      "informer %d has %llu bytes, limit %llu: objects %llu, indexes %llu, "
+                      "versions %llu, queues %llu, decoding %llu",
+                      informer->id, (unsigned long long)h->memory,
+                      (unsigned long long)informer->max_bytes, (unsigned long long)h->object_bytes,
+                      (unsigned long long)h->index_bytes, (unsigned long long)h->version_bytes,
+                      (unsigned long long)h->queue_bytes, (unsigned long long)h->decoding_bytes);
+    }
+    if (h->over_limit && h->synced && !last->synced) {
+        sim_violation(s, "I18", "informer %d becomes synced over its limit", informer->id);
+    }
+}
+
+/* L6: what fits twice is not refused for long. */
+static const char *check_l6_fits(const sim_informer *informer)
+{
+    const sim *s = informer->s;
+    size_t count = 0;
+    for (int key = 0; key < SIM_KEYS; key++) {
+        const ki_object *object = sim_record_at(s, informer->type, key, UINT64_MAX);
+        count += object != NULL && sim_in_scope(informer, object);
+    }
+    const ki_health *h = &informer->health;
+    uint64_t others = h->index_bytes + h->version_bytes + h->queue_bytes + 2048;
+    return 2 * count * 1024 + 2 * others < informer->max_bytes ? "L6: it refuses a list that fits"
+                                                               : NULL;
+}
+
 static void check_store(sim_informer *informer, const ki_snapshot *snapshot, size_t queued)
 {
     sim *s = informer->s;
+    bool over = informer->health.over_limit; /* then lists are not applied, or only deletions */
     uint64_t rv = sim_rv_text(ki_snapshot_resource_version(snapshot));
     sim_count_up(s, SIM_COUNT_VERSIONS);
     check_i9_index(informer, snapshot);
     if (!s->byzantine) {
         check_i2_no_time_travel(informer, rv);
-        if (!informer->deltas) {
+        if (!informer->deltas && !over) {
             check_i10_exact(informer, snapshot, rv, "the store");
         }
-        if (queued == 0) {
+        if (queued == 0 && !over) {
             check_i10_exact(informer, snapshot, informer->sync_rv, "all that came");
         }
     }
     informer->store_rv = rv;
     /* A list that goes back shows in a ki_delta_fifo when it is through, if it has anything. */
     bool through = queued == 0 && ki_snapshot_count(snapshot) != 0;
-    if ((!informer->deltas || through) && rv > informer->sync_rv) {
+    if ((!informer->deltas || through) && rv > informer->sync_rv && !over) {
         sim_violation(s, "I13", "informer %d: the store is at %llu, the reflector only at %llu",
                       informer->id, (unsigned long long)rv, (unsigned long long)informer->sync_rv);
     }
@@ -321,6 +367,7 @@ static void check_informer(sim_informer *informer)
         sim_violation(informer->s, "setup", "no health");
     }
     check_reflector(informer, &health);
+    check_i18_limit(informer, &health);
     count_health(informer, &health);
     if (health.mutations != 0) {
         sim_violation(informer->s, "I10", "an object was changed in its place");
@@ -374,6 +421,10 @@ static const char *check_l1_l2(sim_informer *informer, bool sleepers_too)
     const char *wrong = NULL;
     ki_snapshot *snapshot = ki_store_snapshot(ki_informer_store(informer->informer));
     int key = find_difference(informer, snapshot, UINT64_MAX);
+    if (informer->health.over_limit) {
+        (void)ki_snapshot_unref(snapshot);
+        return sleepers_too ? NULL : check_l6_fits(informer); /* these have just released a lot */
+    }
     if (!ki_informer_has_synced(informer->informer)) {
         wrong = "L1: it has not synced";
     } else if (key >= 0) {

@@ -128,6 +128,10 @@ static void draw_kind(sim_informer *informer)
     informer->first_handlers = sim_draw(s, SIM_CLIENT, 4);
     informer->works = sim_once_in(s, SIM_CLIENT, 4);
     informer->transforms = (s->options.seed + (uint64_t)informer->id) % 4 == 0;
+    uint64_t mixed = (s->options.seed + (uint64_t)informer->id) * UINT64_C(0x9e3779b97f4a7c15);
+    if (mixed >> 62 == 0) { /* some cannot hold anything, some hold all */
+        informer->max_bytes = 4000 + (mixed >> 32) % 16000;
+    }
     /* What a transform makes here is whole again. */
     if (!informer->transforms && (s->options.seed + (uint64_t)informer->id) % 4 != 1) {
         informer->keep = (sim_keep)((s->options.seed / 4 + (uint64_t)informer->id) % SIM_KEEP_MAX);
@@ -178,6 +182,7 @@ static int make_informer(sim_informer *informer, ki_error *error)
         [SIM_KEEP_DELIVERS] = ".metadata.labels['app'],.spec['nodeName']",
     };
     options.keep = keeps[informer->keep];
+    options.max_bytes = informer->max_bytes;
     options.deliver_unkept = informer->keep == SIM_KEEP_DELIVERS;
     options.storage = informer->packed ? KI_STORAGE_PACKED : KI_STORAGE_DEFAULT;
     options.transform = informer->transforms ? to_json : NULL;
@@ -243,11 +248,12 @@ sim_informer *sim_informer_start(sim *s)
 
 void sim_informer_begin(sim *s, sim_informer *informer)
 {
-    sim_trace(s, "informer %d: type %d scope %d%s%s%s%s%s keep %d page %u resync %u", informer->id,
-              informer->type, (int)informer->scope, informer->deltas ? " deltas" : "",
+    sim_trace(s, "informer %d: type %d scope %d%s%s%s%s%s keep %d max %llu page %u resync %u",
+              informer->id, informer->type, (int)informer->scope, informer->deltas ? " deltas" : "",
               informer->json ? " json" : "", informer->stale_start ? " stale-start" : "",
               informer->transforms ? " transforms" : "", informer->packed ? " packed" : "",
-              (int)informer->keep, informer->page_size, informer->resync_ms);
+              (int)informer->keep, (unsigned long long)informer->max_bytes, informer->page_size,
+              informer->resync_ms);
     on_start(s, informer, 0);
 }
 

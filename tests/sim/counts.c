@@ -37,6 +37,8 @@ static const struct {
     [SIM_COUNT_SKIPPED] = {"objects skipped", 3300},
     [SIM_COUNT_ANOMALIES] = {"anomalies", 630},
     [SIM_COUNT_EPOCHS] = {"epoch changes", 88},
+    [SIM_COUNT_REFUSALS] = {"refusals because of max_bytes", 1000},
+    [SIM_COUNT_RECOVERIES] = {"recoveries from them", 100},
     [SIM_COUNT_HANDLERS] = {"handlers", 10000},
     [SIM_COUNT_LATE_HANDLERS] = {"late handlers", 13000},
     [SIM_COUNT_REMOVED] = {"handlers removed", 4100},

@@ -145,6 +145,8 @@ typedef enum sim_count {
     SIM_COUNT_SKIPPED,
     SIM_COUNT_ANOMALIES,
     SIM_COUNT_EPOCHS,
+    SIM_COUNT_REFUSALS,
+    SIM_COUNT_RECOVERIES,
     SIM_COUNT_HANDLERS,
     SIM_COUNT_LATE_HANDLERS,
     SIM_COUNT_REMOVED,
@@ -244,17 +246,18 @@ struct sim_informer {
     ki_informer *informer;
     int type;
     sim_scope scope;
-    bool deltas;      /* a ki_delta_fifo */
-    bool json;        /* only */
-    bool transforms;  /* has a transform function */
-    sim_keep keep;    /* which fields it keeps */
-    bool packed;      /* stores objects packed */
-    bool stale_start; /* allowed */
-    bool stopping;    /* was asked to stop */
-    bool over;        /* and has */
-    bool refused;     /* a request, since the last list */
-    bool expired;     /* a watch, and no request was sent since */
-    int server;       /* it is at, if sticky */
+    bool deltas;        /* a ki_delta_fifo */
+    bool json;          /* only */
+    bool transforms;    /* has a transform function */
+    sim_keep keep;      /* which fields it keeps */
+    bool packed;        /* stores objects packed */
+    uint64_t max_bytes; /* of its memory; 0: any */
+    bool stale_start;   /* allowed */
+    bool stopping;      /* was asked to stop */
+    bool over;          /* and has */
+    bool refused;       /* a request, since the last list */
+    bool expired;       /* a watch, and no request was sent since */
+    int server;         /* it is at, if sticky */
     bool no_streaming;
     bool works; /* has a work queue */
     uint32_t first_handlers;

@@ -9,7 +9,7 @@ void test_edit_begin(test_copy_on_write *edit, const ki_alloc *alloc, uint64_t n
         .cap = sizeof(edit->items) / sizeof(edit->items[0]),
         .items = edit->items,
     };
-    edit->edit = (ki__edit){alloc, number, &edit->first};
+    edit->edit = (ki__edit){.alloc = alloc, .number = number, .garbage = &edit->first};
 }
 
 size_t test_edit_garbage(const test_copy_on_write *edit)

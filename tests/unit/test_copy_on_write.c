@@ -49,7 +49,8 @@ static void copying_an_own_block_frees_it(void **state)
     test_edit_begin(&e, &alloc.table, 7);
     block *b = ki__edit_new(&e.edit, offsetof(block, bytes) + 10);
     memset(b->bytes, 'x', 10);
-    block *copy = ki__edit_copy(&e.edit, b, offsetof(block, bytes) + 6, sizeof(block));
+    block *copy =
+        ki__edit_copy(&e.edit, b, offsetof(block, bytes) + 6, sizeof(block), sizeof(block));
     assert_non_null(copy);
     assert_int_equal(alloc.live_blocks, 1);
     assert_int_equal(test_edit_garbage(&e), 0);
@@ -71,7 +72,7 @@ static void copying_an_older_block_makes_it_garbage(void **state)
     test_edit_begin(&e, &alloc.table, 8);
     block *b = ki__edit_new(&before.edit, sizeof(*b));
     memset(b->bytes, 'x', sizeof(b->bytes));
-    block *copy = ki__edit_copy(&e.edit, b, sizeof(*b), sizeof(*b));
+    block *copy = ki__edit_copy(&e.edit, b, sizeof(*b), sizeof(*b), sizeof(*b));
     assert_non_null(copy);
     assert_int_equal(copy->birth, 8);
     assert_true(is_filled(copy, 0, sizeof(copy->bytes), 'x'));
@@ -109,7 +110,7 @@ static void garbage_is_kept_over_any_number_of_chunks(void **state)
     for (uint32_t i = 0; i < COUNT; i++) {
         assert_int_equal(ki__edit_reserve(&e.edit), 0);
         assert_int_equal(ki__edit_reserve(&e.edit), 0); /* twice is once */
-        ki__edit_discard(&e.edit, &things[i], i);
+        ki__edit_discard(&e.edit, &things[i], i, 3);
     }
     assert_int_equal(test_edit_garbage(&e), COUNT);
     assert_in_range(alloc.live_blocks, 2, COUNT / 100);
@@ -131,7 +132,7 @@ static void what_was_noted_can_be_taken_back_in_any_order(void **state)
     test_edit_begin(&e, &alloc.table, 2);
     for (uint32_t i = 0; i < COUNT; i++) {
         assert_int_equal(ki__edit_reserve(&e.edit), 0);
-        ki__edit_discard(&e.edit, &things[i / 2], i % 2); /* the same object under two ids */
+        ki__edit_discard(&e.edit, &things[i / 2], i % 2, 3); /* the same object under two ids */
     }
     for (uint32_t n = 0; n < COUNT; n++) {
         uint32_t i = n * 7 % COUNT; /* 7 and COUNT share no factor: each comes once */
@@ -162,7 +163,8 @@ static int copy_scenario(const ki_alloc *alloc, void *user)
         }
         blocks[i]->bytes[0] = (unsigned char)i;
         size_t garbage = test_edit_garbage(&e);
-        block *copy = ki__edit_copy(&e.edit, blocks[i], sizeof(block), sizeof(block));
+        block *copy =
+            ki__edit_copy(&e.edit, blocks[i], sizeof(block), sizeof(block), sizeof(block));
         assert_int_equal(blocks[i]->birth, 1);
         assert_int_equal(blocks[i]->bytes[0], (unsigned char)i);
         assert_int_equal(test_edit_garbage(&e), garbage + (copy != NULL));

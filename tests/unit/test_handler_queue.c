@@ -30,17 +30,21 @@ static bool pop(ki__handler_queue *queue, ki__note *ret_note)
 typedef struct fixture {
     test_alloc alloc;
     ki__handler_queue queue;
+    _Atomic(uint64_t) note_bytes;
 } fixture;
 
 static void begin(fixture *f, size_t limit)
 {
     test_alloc_init(&f->alloc);
     ki__handler_queue_init(&f->queue, &f->alloc.table, hash_key, limit);
+    atomic_init(&f->note_bytes, 0);
+    f->queue.note_bytes = &f->note_bytes;
 }
 
 static void end(fixture *f)
 {
     ki__handler_queue_done(&f->queue);
+    assert_int_equal(atomic_load(&f->note_bytes), 0);
     test_alloc_done(&f->alloc);
 }
 
@@ -169,6 +173,27 @@ static void beyond_the_limit_updates_merge_into_what_waits(void **state)
     end(&f);
     drop(&a);
     drop(&b);
+}
+
+/* A resync of one object is a note of that object with itself. When it is merged with a later one,
+ * the queue alone holds the old object. */
+static void merged_notes_are_counted_as_they_are(void **state)
+{
+    (void)state;
+    fixture f;
+    versions a;
+    make(&a, "a");
+    begin(&f, 1);
+    push(&f, KI__NOTE_SYNC, a.of[1], a.of[1]);
+    uint64_t without_old = atomic_load(&f.note_bytes);
+    push(&f, KI__NOTE_SYNC, a.of[2], a.of[2]);
+    assert_int_equal(ki__handler_queue_len(&f.queue), 1);
+    assert_int_equal(atomic_load(&f.note_bytes),
+                     without_old + ki__object_footprint(a.of[1])); /* the old one */
+    expect(&f, "=a1>2(1) ");
+    assert_int_equal(atomic_load(&f.note_bytes), 0);
+    end(&f);
+    drop(&a);
 }
 
 static void below_the_limit_everything_is_kept_again(void **state)
@@ -747,6 +772,8 @@ static int play(const ki_alloc *alloc, size_t limit, size_t steps, uint64_t seed
     assert_int_equal(ki_store_new(NULL, &m.store, NULL), 0);
     ki__handler_queue queue;
     ki__handler_queue_init(&queue, alloc, hash_key, limit);
+    _Atomic(uint64_t) note_bytes = 0;
+    queue.note_bytes = &note_bytes;
     int result = 0;
     uint64_t pops_in_ten = 0;
     for (size_t i = 0; i < steps; i++) {
@@ -772,6 +799,7 @@ static int play(const ki_alloc *alloc, size_t limit, size_t steps, uint64_t seed
     assert_int_equal(m.merged_received + queue.left_out, queue.merged);
     assert_memory_equal(m.seen, m.present, sizeof(m.seen));
     ki__handler_queue_done(&queue);
+    assert_int_equal(atomic_load(&note_bytes), 0);
     (void)ki_store_unref(m.store);
     for (unsigned k = 0; k < KEYS; k++) {
         drop(&m.pods[k]);
@@ -869,6 +897,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(up_to_the_limit_everything_is_kept_in_order),
         cmocka_unit_test(beyond_the_limit_updates_merge_into_what_waits),
+        cmocka_unit_test(merged_notes_are_counted_as_they_are),
         cmocka_unit_test(below_the_limit_everything_is_kept_again),
         cmocka_unit_test(a_delete_is_never_lost_and_says_what_the_handler_saw_last),
         cmocka_unit_test(a_delete_that_was_merged_still_says_whether_it_was_seen),

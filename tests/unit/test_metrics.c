@@ -32,6 +32,7 @@ typedef struct fixture {
     int index_result; /* what the function of an index returns */
     bool streams;     /* informers stream their list */
     const char *keep;
+    uint64_t max_bytes;
 } fixture;
 
 /* ---- scraping ---- */
@@ -106,6 +107,7 @@ static ki_informer *make_informer(fixture *f, fake_source *source, const char *n
     options.name = name;
     options.no_streaming = !f->streams;
     options.keep = f->keep;
+    options.max_bytes = f->max_bytes;
     options.check_mutations = true;
     const ki_index index = {
         .size = sizeof(index), .name = "any", .values = index_values, .user = f};
@@ -127,10 +129,8 @@ static void on_change(const ki_change *change, void *user)
 }
 
 /* An informer that watches, with three objects, and a handler that the test dispatches. */
-static void begin_with(fixture *f, const char *keep)
+static void begin_informer(fixture *f)
 {
-    begin_bare(f);
-    f->keep = keep;
     f->source = calloc(1, sizeof(*f->source));
     assert_non_null(f->source);
     f->informer = make_informer(f, f->source, NULL);
@@ -148,8 +148,19 @@ static void begin_with(fixture *f, const char *keep)
     fake_event(f->source, KI_WATCH_EVENT_ADDED, fake_pod("a", 1));
     fake_event(f->source, KI_WATCH_EVENT_ADDED, fake_pod("b", 2));
     fake_event(f->source, KI_WATCH_EVENT_ADDED, fake_pod("c", 3));
+    if (f->max_bytes != 0) {
+        test_world_settle(f->engine);
+        assert_true(of(f, "kinformer_informer_decoding_bytes") > 300);
+    }
     fake_end_list(f->source, "10", "");
     test_world_settle(f->engine);
+}
+
+static void begin_with(fixture *f, const char *keep)
+{
+    begin_bare(f);
+    f->keep = keep;
+    begin_informer(f);
 }
 
 static void begin(fixture *f)
@@ -459,8 +470,35 @@ static void versions_that_are_held(void **state)
     fake_event(f.source, KI_WATCH_EVENT_MODIFIED, fake_pod("a", 12));
     settle(&f);
     assert_metric(&f, "kinformer_informer_store_versions", "", 2);
+    assert_true(of(&f, "kinformer_informer_version_bytes") > 300);
     (void)ki_snapshot_unref(held);
     assert_metric(&f, "kinformer_informer_store_versions", "", 1);
+    assert_metric(&f, "kinformer_informer_version_bytes", "", 0);
+    end(&f);
+}
+
+static void limits_of_memory_are_counted(void **state)
+{
+    (void)state;
+    fixture f;
+    begin_bare(&f);
+    f.max_bytes = 20000;
+    begin_informer(&f);
+    assert_metric(&f, "kinformer_informer_decoding_bytes", "", 0);
+    assert_metric(&f, "kinformer_informer_max_bytes", "", 20000);
+    assert_metric(&f, "kinformer_informer_over_limit", "", 0);
+    assert_true(of(&f, "kinformer_informer_index_bytes") > 1000);
+    fake_event(f.source, KI_WATCH_EVENT_MODIFIED, fake_pod("a", 11));
+    settle(&f);
+    assert_true(of(&f, "kinformer_informer_queue_bytes") > 100); /* of the handler */
+    for (unsigned i = 0; i < 100 && of(&f, "kinformer_informer_over_limit") < 1; i++) {
+        char name[16];
+        (void)snprintf(name, sizeof(name), "p%u", i);
+        fake_event(f.source, KI_WATCH_EVENT_ADDED, fake_pod(name, 12 + i));
+        settle(&f);
+    }
+    assert_metric(&f, "kinformer_informer_over_limit", "", 1);
+    assert_metric(&f, "kinformer_informer_refusals_total", "", 1);
     end(&f);
 }
 
@@ -823,6 +861,7 @@ int main(void)
         cmocka_unit_test(events_that_are_traced),
         cmocka_unit_test(versions_that_are_held),
         cmocka_unit_test(an_event_that_is_applied_late),
+        cmocka_unit_test(limits_of_memory_are_counted),
         cmocka_unit_test(a_slow_handler),
         cmocka_unit_test(a_callback_that_does_not_return),
         cmocka_unit_test(informers_of_one_name_are_numbered),

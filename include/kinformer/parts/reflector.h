@@ -47,6 +47,11 @@ typedef struct ki_reflector_target {
      *  object of a list or an event, as soon as it is decoded, so that lists are collected in
      *  transformed form. The other functions receive its results. NULL: objects are not changed. */
     int (*transform)(const ki_object *object, ki_object **ret_object, void *user);
+    /** Called before an object is added to the list that is being received, or passed to add() or
+     *  update(), with the memory of all objects that only the reflector holds then; and with 0 when
+     *  it holds none any more. KI_ERR_OVER_LIMIT refuses the object: the list or watch ends, and
+     * the reflector lists again after a backoff. May be NULL. */
+    int (*reserve)(size_t bytes, void *user, ki_error *error);
 } ki_reflector_target;
 
 /** Returns a target that writes to a queue or to a store. A store on its own ignores resyncs, and

@@ -3,6 +3,8 @@
 #ifndef KI_CACHE_INFORMER_APPLY_DELTAS_H
 #define KI_CACHE_INFORMER_APPLY_DELTAS_H
 
+#include <stdatomic.h>
+
 #include <kinformer/parts/queue.h>
 #include <kinformer/parts/store_write.h>
 #include <kinformer/store.h>
@@ -32,10 +34,11 @@ typedef struct ki__applier {
     ki_store *store; /* a reference */
     const ki_alloc *alloc;
     ki_error_hook on_error;
-    bool keep_same_version; /* notify of updates with an unchanged version */
-    bool suppress;          /* do not notify of updates that change no kept field */
-    uint64_t skipped;       /* objects of committed batches that the store rejected */
-    uint64_t suppressed;    /* updates of committed batches without a notification */
+    bool keep_same_version;        /* notify of updates with an unchanged version */
+    bool suppress;                 /* do not notify of updates that change no kept field */
+    uint64_t skipped;              /* objects of committed batches that the store rejected */
+    uint64_t suppressed;           /* updates of committed batches without a notification */
+    _Atomic(uint64_t) *note_bytes; /* memory of notifications in the queues; NULL: not counted */
 
     /* the current batch */
     uint32_t time_ms; /* set before it is prepared: monotonic, modulo 2^32; goes into its notes */

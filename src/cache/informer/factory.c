@@ -33,6 +33,9 @@ static int check_options(const ki_factory_options *options, ki_factory_options *
         return ki__error_set(error, -EINVAL,
                              "factory: exactly one of transport and make_source must be set");
     }
+    if ((unsigned)o.at_limit >= KI_AT_LIMIT_MAX) {
+        return ki__error_set(error, -EINVAL, "at_limit: unknown value");
+    }
     if (ki_str_from(o.name_space).len > KI__NAMESPACE_MAX) {
         return ki__error_set(error, -EINVAL, "name_space: longer than %d bytes", KI__NAMESPACE_MAX);
     }
@@ -74,8 +77,10 @@ int ki_factory_new(const ki_factory_options *options, ki_factory **ret_factory, 
         ki__free(alloc, factory);
         return r;
     }
-    r = ki__mutex_init(&factory->lock);
+    r = o.max_bytes != 0 ? ki__limit_group_new(alloc, o.max_bytes, &factory->limit) : 0;
+    r = r < 0 ? r : ki__mutex_init(&factory->lock);
     if (r < 0) {
+        ki__limit_group_unref(factory->limit);
         ki__free(alloc, factory->text);
         ki__free(alloc, factory);
         return ki__error_code(error, r);
@@ -129,6 +134,7 @@ ki_factory *ki_factory_unref(ki_factory *factory)
     ki_engine *engine = factory->engine;
     ki_transport transport = factory->transport;
     ki__mutex_done(&factory->lock);
+    ki__limit_group_unref(factory->limit);
     ki__free(factory->alloc, factory->text);
     ki__free(factory->alloc, factory);
     if (transport.unref != NULL) {
@@ -215,7 +221,13 @@ static int make_informer(ki_factory *factory, const ki_resource *resource,
     options->resource = resource;
     options->source = &source;
     options->name_space = NULL; /* the source has it */
+    if (options->at_limit == KI_AT_LIMIT_REFUSE) {
+        options->at_limit = factory->options.at_limit;
+    }
     r = ki_informer_new(options, ret_informer, error);
+    if (r >= 0 && factory->limit != NULL) {
+        ki__informer_join_group(*ret_informer, factory->limit);
+    }
     if (r >= 0) {
         ki__members_set_owner(&(*ret_informer)->member, factory->transport.user);
     }

@@ -40,7 +40,8 @@ struct ki_factory {
     size_t count;
     bool stopped;
     char name_space[KI__NAMESPACE_MAX + 1];
-    char *text; /* of keep and drop */
+    char *text;             /* of keep and drop */
+    ki__limit_group *limit; /* NULL: none */
 };
 
 static inline ki__factory_entry *ki__factory_entry_at(ki__list *link)

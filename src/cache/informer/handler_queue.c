@@ -234,6 +234,7 @@ static void append(ki__handler_queue *queue, const ki__note *note)
     (void)ki_object_ref(place->old);
     (void)ki_object_ref(place->object);
     queue->initial_count += note->is_initial;
+    ki__note_bytes_add(queue->note_bytes, ki__note_bytes(note));
 }
 
 void ki__handler_queue_unreserve(ki__handler_queue *queue)
@@ -285,6 +286,7 @@ static size_t take_from_ring(ki__handler_queue *queue, ki__hand *hand)
     if (hand->owns) {
         ki__merge_index_forget(queue, first, number);
         queue->initial_count -= first->is_initial;
+        ki__note_bytes_add(queue->note_bytes, 0 - ki__note_bytes(first));
         hand->own[0] = *first;
     } else {
         queue->dead--;
@@ -339,7 +341,9 @@ void ki__handler_queue_done(ki__handler_queue *queue)
     queue->resync = ki_snapshot_unref(queue->resync);
     ki__merge_index_drop(queue);
     for (size_t i = queue->head; i != queue->head + queue->count; i++) {
-        ki__note_unref(ki__handler_queue_at(queue, i));
+        ki__note *note = ki__handler_queue_at(queue, i);
+        ki__note_bytes_add(queue->note_bytes, note->object != NULL ? 0 - ki__note_bytes(note) : 0);
+        ki__note_unref(note);
     }
     while (queue->shared_count != 0) {
         (void)ki__notes_unref(*shared_at(queue, --queue->shared_count));

@@ -34,14 +34,15 @@ typedef struct ki__handler_queue {
     size_t limit;
     uint32_t time_ms; /* set by the owner before a snapshot is queued, as in notes */
     ki__note *ring;
-    size_t cap;            /* 0 or a power of two */
-    size_t count;          /* slots in use, including dropped ones */
-    size_t dead;           /* dropped ones */
-    size_t head;           /* number of the first in the ring; numbers only increase */
-    size_t initial_count;  /* number of initial adds in the ring */
-    uint64_t merged;       /* total */
-    uint64_t left_out;     /* of them: events that cancelled out since the last take */
-    ki_snapshot *snapshot; /* being iterated, or NULL */
+    size_t cap;                    /* 0 or a power of two */
+    size_t count;                  /* slots in use, including dropped ones */
+    size_t dead;                   /* dropped ones */
+    size_t head;                   /* number of the first in the ring; numbers only increase */
+    size_t initial_count;          /* number of initial adds in the ring */
+    _Atomic(uint64_t) *note_bytes; /* set by the owner, or NULL: memory of notifications */
+    uint64_t merged;               /* total */
+    uint64_t left_out;             /* of them: events that cancelled out since the last take */
+    ki_snapshot *snapshot;         /* being iterated, or NULL */
     ki_snapshot_iter walk;
     size_t walk_left;     /* remaining objects of the iteration */
     bool walk_is_initial; /* they are initial adds rather than a resync */

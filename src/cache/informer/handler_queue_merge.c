@@ -89,18 +89,24 @@ static void leave_out(ki__handler_queue *queue, size_t number)
     queue->initial_count -= waiting->is_initial;
     queue->merged += 2; /* it and the delete that cancels it */
     queue->left_out += 2 + (uint64_t)waiting->merged;
+    ki__note_bytes_add(queue->note_bytes, 0 - ki__note_bytes(waiting));
     ki__note_unref(waiting);
     *waiting = (ki__note){.time_ms = waiting->time_ms};
     queue->dead++;
 }
 
-/* Replaces the object of a pending notification. Its key is equal, but the index must borrow it
- * from the object that stays; replacing an existing key cannot fail. */
-static void renew(ki__handler_queue *queue, size_t number, const ki_object *object)
+/* Replaces the object of a pending notification, which is one of `type` from here on. Its key is
+ * equal, but the index must borrow it from the object that stays; replacing an existing key cannot
+ * fail. */
+static void renew(ki__handler_queue *queue, size_t number, const ki_object *object,
+                  ki__note_type type)
 {
     ki__note *waiting = ki__handler_queue_at(queue, number);
     const ki_object *before = waiting->object;
+    ki__note_bytes_add(queue->note_bytes, 0 - ki__note_bytes(waiting));
     waiting->object = ki_object_ref(object);
+    waiting->type = type;
+    ki__note_bytes_add(queue->note_bytes, ki__note_bytes(waiting));
     int r = index_note(queue, waiting->object, number);
     ki_assert(r == 0);
     waiting->merged++;
@@ -123,14 +129,14 @@ bool ki__merge(ki__handler_queue *queue, const ki__note *note)
         if (!pending) {
             return false;
         }
-        renew(queue, number, note->object);
+        renew(queue, number, note->object, waiting->type);
         waiting->same_version = waiting->same_version && note->same_version;
         return true;
     case KI__NOTE_SYNC: /* there is a pending notification anyway */
         if (!pending && waiting->type != KI__NOTE_SYNC) {
             return false;
         }
-        renew(queue, number, note->object);
+        renew(queue, number, note->object, waiting->type);
         return true;
     case KI__NOTE_DELETE:
         if (waiting->type == KI__NOTE_ADD) {
@@ -140,8 +146,7 @@ bool ki__merge(ki__handler_queue *queue, const ki__note *note)
         if (waiting->type != KI__NOTE_UPDATE) {
             return false;
         }
-        renew(queue, number, note->object);
-        waiting->type = KI__NOTE_DELETE;
+        renew(queue, number, note->object, KI__NOTE_DELETE);
         waiting->final_state_unknown = note->final_state_unknown;
         waiting->same_version = false;
         return true;

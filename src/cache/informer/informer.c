@@ -34,6 +34,7 @@ static void free_informer(ki_informer *informer)
     ki_engine *engine = informer->engine;
     ki__members_leave(&informer->member);
     ki__timer_done(&informer->version_timer);
+    ki__informer_leave_group(informer);
     ki__timer_done(&informer->retry);
     ki__mutations_done(&informer->mutations);
     if (informer->applier.store != NULL) {
@@ -111,6 +112,9 @@ static int check_options(const ki_informer_options *options, ki_informer_options
     if ((unsigned)o.queue >= KI_QUEUE_KIND_MAX) {
         return ki__error_set(error, -EINVAL, "queue: unknown kind of queue");
     }
+    if ((unsigned)o.at_limit >= KI_AT_LIMIT_MAX) {
+        return ki__error_set(error, -EINVAL, "at_limit: unknown value");
+    }
     if (o.name == NULL) {
         o.name = o.resource != NULL ? ki_resource_name(o.resource) : "informer";
     }
@@ -150,6 +154,8 @@ static int allocate(const ki_informer_options *o, ki_informer **ret_informer)
     informer->resync_ms = o->resync_ms;
     ki__list_init(&informer->handlers);
     ki__wake_list_init(&informer->wakes);
+    ki__list_init(&informer->limit.link);
+    ki__error_init(&informer->limit.reason);
     ki__task_init(&informer->task, ki__informer_run_task);
     ki__task_init(&informer->close_opened, ki__informer_close_opened);
     ki__task_init(&informer->version_task, ki__informer_version_task);
@@ -226,6 +232,7 @@ static int make_parts(ki_informer *informer, const ki_informer_options *o, ki_er
     informer->applier.suppress = informer->projection != NULL && !o->deliver_unkept;
     informer->applier.keep_same_version = true; /* each handler selects whether it receives them */
     informer->applier.on_error = hook_of(informer);
+    informer->applier.note_bytes = &informer->limit.note_bytes;
     r = ki__timer_init(&informer->retry, informer->engine, ki__informer_retry);
     r = r < 0 ? r
               : ki__timer_init(&informer->version_timer, informer->engine,

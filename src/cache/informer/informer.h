@@ -7,6 +7,7 @@
  *   informer_handlers.c  handlers and resyncs
  *   informer_status.c    sync, health and other queries
  *   informer_version.c   waiting for a version of the store
+ *   memory_limit.c       max_bytes
  *
  * Locks: `lock` protects the handlers and the state, and makes publishing a version and queueing
  * its notifications atomic. It is never held during callbacks. Registrations have locks of their
@@ -27,6 +28,7 @@
 #include "base/refs.h"
 #include "base/shared.h"
 #include "base/sync.h"
+#include "cache/informer/memory_limit.h"
 #include "cache/informer/registration.h"
 #include "cache/informer/registration_wake.h"
 #include "cache/queue/delta_queue.h"
@@ -65,6 +67,8 @@ struct ki_informer {
     ki__timer version_timer;
 
     ki__task version_task; /* calls the version waits that are over */
+    ki__memory_limit limit;
+    int (*queue_replace)(const ki_replacement *list, void *user, ki_error *error); /* constant */
 
     ki__mutex lock;
     ki__cond changed; /* signals state, synced, or a registration */
@@ -116,8 +120,7 @@ int ki__informer_explain_wait(ki_informer *informer, int code, ki_error *error);
 typedef struct ki__informer_stats {
     uint64_t relists[KI_FAILURE_CLASS_MAX]; /* by their reasons */
     uint64_t unchanged;
-    uint64_t object_bytes; /* in the store */
-    uint64_t versions;     /* of the store */
+    uint64_t versions;    /* of the store */
     uint64_t version_low; /* the last 15 digits of the store's resource version; 0 if it has none */
     uint64_t processing[KI__HISTOGRAM_CELLS(KI__PROCESSING_BOUNDS)];
 } ki__informer_stats;

@@ -153,6 +153,7 @@ static int add_handler(ki_informer *informer, const ki_handler *handler,
         .over = on_over,
         .release = on_release,
         .user = informer,
+        .note_bytes = &informer->limit.note_bytes,
     };
     ki_registration *registration = NULL;
     if (ki__engine_is_inherited(informer->engine)) {

@@ -126,11 +126,29 @@ static void set_expected(const ki_informer *informer, ki_reflector_options *opti
     }
 }
 
+static ki_informer *informer_of(const ki_queue *queue)
+{
+    return KI__CONTAINER_OF(queue->consumer, ki_informer, task);
+}
+
 static ki_object *find(const char *key, void *user)
 {
-    const ki_queue *queue = user;
-    const ki_informer *informer = KI__CONTAINER_OF(queue->consumer, const ki_informer, task);
-    return ki_store_get(informer->store, key);
+    return ki_store_get(informer_of(user)->store, key);
+}
+
+static int reserve(size_t bytes, void *user, ki_error *error)
+{
+    return ki__informer_reserve(informer_of(user), bytes, error);
+}
+
+static int replace(const ki_replacement *list, void *user, ki_error *error)
+{
+    ki_informer *informer = informer_of(user);
+    int r = informer->queue_replace(list, user, error);
+    if (r >= 0) {
+        ki__informer_list_queued(informer);
+    }
+    return r;
 }
 
 static int make_reflector(ki_informer *informer, ki_reflector **ret_reflector, ki_error *error)
@@ -141,6 +159,9 @@ static int make_reflector(ki_informer *informer, ki_reflector **ret_reflector, k
     ki_reflector_target target = KI_OPTIONS_INIT(ki_reflector_target);
     (void)ki_reflector_target_queue(informer->queue, &target);
     target.find = find;
+    target.reserve = reserve;
+    informer->queue_replace = target.replace;
+    target.replace = replace;
     ki_reflector_options options = KI_OPTIONS_INIT(ki_reflector_options);
     options.engine = informer->engine;
     options.source = &informer->source;

@@ -216,6 +216,20 @@ static void count_threads(const ki_informer *informer, ki_health *h)
     }
 }
 
+static void count_memory(const ki_informer *informer, ki_health *h)
+{
+    const ki_memory memory = ki__informer_memory(informer);
+    h->over_limit = memory.over_limit;
+    h->refusals = atomic_load_explicit(&informer->limit.refusals, memory_order_relaxed);
+    h->max_bytes = memory.max_bytes;
+    h->memory = memory.total;
+    h->object_bytes = memory.objects;
+    h->index_bytes = memory.indexes;
+    h->version_bytes = memory.versions;
+    h->queue_bytes = memory.queues;
+    h->decoding_bytes = memory.decoding;
+}
+
 int ki_informer_get_health(ki_informer *informer, ki_health *health, ki_error *ret_reason)
 {
     KI__REQUIRE(informer, NULL);
@@ -239,6 +253,7 @@ int ki_informer_get_health(ki_informer *informer, ki_health *health, ki_error *r
     h.queued = ki_queue_count(informer->queue);
     h.queued_bytes = ki_queue_bytes(informer->queue);
     count_threads(informer, &h);
+    count_memory(informer, &h);
     return KI__GIVE(ki_health, health, &h);
 }
 
@@ -258,7 +273,6 @@ void ki__informer_get_stats(ki_informer *informer, ki__informer_stats *ret_stats
     ki__informer_stats *stats = ret_stats;
     *stats = (ki__informer_stats){.versions = ki__store_versions(informer->store)};
     ki_snapshot *snapshot = ki_store_snapshot(informer->store);
-    stats->object_bytes = snapshot->object_bytes;
     stats->version_low = low_digits(snapshot->resource_version);
     (void)ki_snapshot_unref(snapshot);
     for (size_t i = 0; i < KI__HISTOGRAM_CELLS(KI__PROCESSING_BOUNDS); i++) {

@@ -9,6 +9,7 @@
 #include "base/probe.h"
 #include "base/time_units.h"
 #include "cache/informer/informer.h"
+#include "cache/reflector/reflector.h"
 #include "object/object.h"
 
 #define RETRY_NS (100 * KI__MS_NS)
@@ -146,10 +147,16 @@ static int process(const ki_deltas *deltas, void *user)
     informer->applier.silent = needs_no_notes(informer, deltas);
     int r = ki__apply_prepare(&informer->applier, deltas, &error);
     if (r == 0) {
+        r = ki__informer_check_version(informer, &error);
+    }
+    if (r == 0) {
         r = spread(informer, is_first_list(deltas));
     }
     if (r == 0 && informer->options.check_mutations) {
         check_mutations(informer);
+    }
+    if (r == 0) {
+        ki__informer_batch_applied(informer, deltas);
     }
     ki__apply_end(&informer->applier);
     informer->retrying = r < 0;
@@ -169,6 +176,7 @@ static void look_whether_synced(ki_informer *informer)
     if (informer->synced || !ki_queue_has_synced(informer->queue)) {
         return;
     }
+    informer->reflector->may_reduce = true;
     ki__mutex_lock(&informer->lock);
     informer->synced = true;
     KI__LIST_FOR_EACH (link, &informer->handlers) {
@@ -213,6 +221,7 @@ static void work(ki_informer *informer)
         pause(informer, true);
     }
     int r = ki_queue_poll(informer->queue, 0, process, informer);
+    ki__informer_review_limit(informer);
     look_whether_synced(informer);
     if (ki__wake_list_hold(&informer->wakes, r > 0 ? (size_t)r : 0)) {
         /* Runs after all current work of the engine, which may queue more. */

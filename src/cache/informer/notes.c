@@ -4,6 +4,21 @@
 #include <errno.h>
 
 #include "base/alloc.h"
+#include "object/object.h"
+
+/* The object of an add or update is in the store; later it is the old one of another
+ * notification. */
+size_t ki__note_bytes(const ki__note *note)
+{
+    size_t bytes = sizeof(*note);
+    if (note->old != NULL && note->old != note->object) {
+        bytes += ki__object_footprint(note->old);
+    }
+    if (note->type == KI__NOTE_DELETE) {
+        bytes += ki__object_footprint(note->object);
+    }
+    return bytes;
+}
 
 void ki__note_unref(ki__note *note)
 {
@@ -46,11 +61,15 @@ int ki__notes_new(const ki__applier *applier, ki__notes **ret_notes)
     notes->alloc = applier->alloc;
     notes->is_initial = applier->notes[0].is_initial;
     notes->count = count;
+    notes->bytes = 0;
+    notes->counter = applier->note_bytes;
     for (size_t i = 0; i < count; i++) {
         notes->notes[i] = applier->notes[i];
         (void)ki_object_ref(notes->notes[i].old);
         (void)ki_object_ref(notes->notes[i].object);
+        notes->bytes += ki__note_bytes(&notes->notes[i]);
     }
+    ki__note_bytes_add(notes->counter, notes->bytes);
     *ret_notes = notes;
     return 0;
 }
@@ -67,6 +86,7 @@ ki__notes *ki__notes_unref(ki__notes *notes)
         for (size_t i = 0; i < notes->count; i++) {
             ki__note_unref(&notes->notes[i]);
         }
+        ki__note_bytes_add(notes->counter, 0 - notes->bytes);
         ki__free(notes->alloc, notes);
     }
     return NULL;

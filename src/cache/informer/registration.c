@@ -91,6 +91,7 @@ int ki__registration_new(ki_engine *engine, const ki_handler *handler,
     ki__task_init(&reg->task, ki__registration_run_task);
     ki__job_init(&reg->job, ki__registration_run_job);
     ki__handler_queue_init(&reg->queue, alloc, ki__engine_hash_key(engine), o.queue_limit);
+    reg->queue.note_bytes = owner->note_bytes;
     if (name.len != 0) {
         memcpy(reg->name, name.ptr, name.len);
     }

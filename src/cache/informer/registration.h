@@ -23,6 +23,7 @@ typedef struct ki__registration_owner {
     /** The registration no longer needs its owner. Called once, if creation succeeded. */
     void (*release)(void *user);
     void *user;
+    _Atomic(uint64_t) *note_bytes; /* memory of the queues of its handlers; or NULL */
 } ki__registration_owner;
 
 /** Creates a registration with one reference, the caller's. Takes ownership of the handler, with

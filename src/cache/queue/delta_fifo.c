@@ -447,6 +447,22 @@ static size_t delta_fifo_finish(ki_queue *queue, bool again)
     return initial;
 }
 
+static void delta_fifo_clear(ki_queue *queue)
+{
+    delta_fifo *f = delta_fifo_of(queue);
+    while (f->table.queued.count != 0) {
+        const ki__delta_entry *entry = ki__delta_table_take(&f->table);
+        for (const ki__delta_node *node = entry->first; node != NULL; node = node->next) {
+            ki__queue_uncount(queue, &node->delta);
+            ki__delta_release(queue, &node->delta);
+        }
+        ki__delta_table_drop(&f->table);
+    }
+    ki__delta_table_trim(&f->table);
+    ki__free(queue->alloc, f->set_back); /* the next list decides again */
+    f->set_back = NULL;
+}
+
 static void delta_fifo_done(ki_queue *queue)
 {
     delta_fifo *f = delta_fifo_of(queue);
@@ -463,6 +479,7 @@ static const ki__queue_kind delta_fifo_kind = {
     .count_initial = delta_fifo_count_initial,
     .take = delta_fifo_take,
     .finish = delta_fifo_finish,
+    .clear = delta_fifo_clear,
     .done = delta_fifo_done,
 };
 

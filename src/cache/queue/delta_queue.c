@@ -132,10 +132,24 @@ static size_t bytes_of(const ki_delta *delta)
     return delta->type == KI_DELTA_REPLACED_ALL ? ki__list_block_of(delta)->bytes : 0;
 }
 
+static bool is_event(const ki_delta *delta)
+{
+    return delta->type <= KI_DELTA_DELETED;
+}
+
+/* Requires the lock. */
+static void add_event_bytes(ki_queue *queue, size_t bytes)
+{
+    size_t before = atomic_load_explicit(&queue->event_bytes, memory_order_relaxed);
+    atomic_store_explicit(&queue->event_bytes, before + bytes, memory_order_relaxed);
+}
+
 void ki__queue_count(ki_queue *queue, const ki_delta *delta)
 {
+    size_t bytes = bytes_of(delta);
     queue->length++;
-    queue->bytes += bytes_of(delta);
+    queue->bytes += bytes;
+    add_event_bytes(queue, is_event(delta) ? bytes : 0);
 }
 
 void ki__queue_uncount(ki_queue *queue, const ki_delta *delta)
@@ -144,6 +158,7 @@ void ki__queue_uncount(ki_queue *queue, const ki_delta *delta)
     ki_assert(queue->length > 0 && queue->bytes >= bytes);
     queue->length--;
     queue->bytes -= bytes;
+    add_event_bytes(queue, is_event(delta) ? 0 - bytes : 0);
 }
 
 int ki__queue_check_room(const ki_queue *queue, size_t more)
@@ -485,6 +500,18 @@ int ki_queue_poll(ki_queue *queue, size_t max_keys, ki_queue_process process, vo
     KI__REQUIRE(process, NULL);
     KI__REQUIRE_OWN(queue->process, NULL);
     return pop(queue, max_keys, false, process, user);
+}
+
+void ki__queue_clear(ki_queue *queue)
+{
+    ki__mutex_lock(&queue->lock);
+    queue->kind->clear(queue);
+    ki_assert(queue->length == 0 && queue->bytes == 0);
+    if (!ki_queue_has_synced(queue)) {
+        queue->populated = false;
+        queue->initial_left = 0;
+    }
+    ki__mutex_unlock(&queue->lock);
 }
 
 void ki_queue_close(ki_queue *queue)

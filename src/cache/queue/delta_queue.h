@@ -43,6 +43,8 @@ typedef struct ki__queue_kind {
     int (*take)(ki_queue *queue, size_t max_keys);
     /** The batch was processed, or is put back. Returns the decrement of initial_left. */
     size_t (*finish)(ki_queue *queue, bool again);
+    /** Drops all queued deltas; none is being processed. */
+    void (*clear)(ki_queue *queue);
     /** Frees the members of this kind. */
     void (*done)(ki_queue *queue);
 } ki__queue_kind;
@@ -58,7 +60,9 @@ struct ki_queue {
     ki_error_hook on_error;
     size_t max_deltas;
     atomic_bool synced;
-    atomic_bool popping; /* there is a consumer */
+    atomic_bool popping;         /* there is a consumer */
+    _Atomic(size_t) event_bytes; /* as `bytes`, but without lists and resyncs, whose objects the
+                                    consumer may have; written with the lock held */
 
     /* lock */
     ki__mutex lock;
@@ -96,6 +100,10 @@ static inline void ki__queue_set_received(ki_queue *queue)
         queue->received_ns = ki__engine_now(queue->consumer_engine);
     }
 }
+
+/** Drops all queued deltas. A queue that has not synced begins again with the next list. Not while
+ *  a batch is processed. */
+void ki__queue_clear(ki_queue *queue);
 
 /** Posts the task that empties the queue, if there is one and it is not posted. It clears
  *  `consumer_posted` when it runs. Inside its engine only. */

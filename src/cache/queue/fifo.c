@@ -185,12 +185,20 @@ static size_t fifo_finish(ki_queue *queue, bool again)
     return f->initial ? count : 0;
 }
 
+static void fifo_clear(ki_queue *queue)
+{
+    fifo *f = fifo_of(queue);
+    while (queue->length != 0) {
+        const ki_delta delta = *slot(f, queue->length - 1);
+        ki__queue_uncount(queue, &delta);
+        ki__delta_release(queue, &delta);
+    }
+}
+
 static void fifo_done(ki_queue *queue)
 {
     fifo *f = fifo_of(queue);
-    for (size_t i = 0; i < queue->length; i++) {
-        ki__delta_release(queue, slot(f, i));
-    }
+    fifo_clear(queue);
     ki__free(queue->alloc, f->ring);
     ki__keyset_done(&f->keys);
 }
@@ -203,6 +211,7 @@ static const ki__queue_kind fifo_kind = {
     .count_initial = fifo_count_initial,
     .take = fifo_take,
     .finish = fifo_finish,
+    .clear = fifo_clear,
     .done = fifo_done,
 };
 

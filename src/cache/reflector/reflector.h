@@ -137,6 +137,11 @@ struct ki_reflector {
     ki__pages pages;     /* for LISTING */
     ki__collect found;
     size_t collected;  /* bytes of it since the last preallocation */
+    bool reserved;     /* target.reserve() was called with a size that still counts */
+    bool removes;      /* during target.reserve(): for a deletion */
+    bool may_reduce;   /* set by an informer that has synced: */
+    bool reduced;      /* after a refusal, the next list only removes objects: see gather() */
+    bool list_at_once; /* the list after that does not wait */
     size_t released;   /* bytes freed by lists, between blocks that stay, since the last trim */
     uint64_t began;    /* start of the current call */
     uint64_t deadline; /* end of its time limit */
@@ -228,6 +233,9 @@ void ki__reflector_fail(ki_reflector *r, ki__then then, const ki_error *error,
                         const ki_object *status);
 /** The same, but the next phase starts without a delay. */
 void ki__reflector_fail_at_once(ki_reflector *r, ki_reflector_state next, const ki_error *error);
+/** The target has dropped what it received: lists again after a backoff. Inside the engine, not in
+ *  a callback of the reflector. */
+void ki__reflector_reject(ki_reflector *r, const ki_error *error);
 /** Cancels the current call and its timers. */
 void ki__reflector_drop_call(ki_reflector *r);
 /** Sets the times of a call that starts now. `limit_ns` is its time limit. */
@@ -292,6 +300,15 @@ void ki__reflector_on_trim(ki__timer *timer);
 void ki__reflector_on_resync(ki__timer *timer);
 /** Whether the event has an expected kind and a key. If not, it was skipped. */
 bool ki__reflector_is_usable(ki_reflector *r, ki_watch_event_type type, const ki_object *object);
+
+/** What a store and a list need for an object besides itself, about. */
+enum { KI__REFLECTOR_ENTRY_BYTES = 96 };
+
+/** Reserves memory of the target for an object of `bytes`, in addition to the list. 0 or
+ *  KI_ERR_OVER_LIMIT. */
+int ki__reflector_reserve(ki_reflector *r, size_t bytes, ki_error *error);
+/** The reflector holds no objects any more. */
+void ki__reflector_unreserve(ki_reflector *r);
 
 /* ---- reflector_stream.c ---- */
 

@@ -76,6 +76,7 @@ ki__trouble ki__reflector_classify(const ki_error *error, const ki_object *statu
         return KI__TROUBLE_REFUSED;
     case KI_ERR_TLS:
     case KI_ERR_DENIED:
+    case KI_ERR_OVER_LIMIT:
         return KI__TROUBLE_FINAL;
     case -ENOMEM:
     case -EMFILE:

@@ -99,6 +99,7 @@ ki_failure_class ki_failure_classify(const ki_error *error)
     case -E2BIG:
     case KI_ERR_BUSY:
     case KI_ERR_LIMIT:
+    case KI_ERR_OVER_LIMIT:
     case KI_ERR_INVALID:
         return KI_FAILURE_LOCAL;
     case -EBADMSG:

@@ -95,6 +95,7 @@ void ki__reflector_set_state(ki_reflector *r, ki_reflector_state state)
             {"to", ki_str_from(states[state].name)}, {"resource_version", ki_str_from(r->version)});
     r->state = state;
     ki__collect_clear(&r->found);
+    ki__reflector_unreserve(r);
     if (!is_synced_in(r, state)) {
         ki__timer_cancel(&r->resync);
     } else if (!ki__timer_is_set(&r->resync)) {
@@ -171,6 +172,11 @@ void ki__reflector_go_sync(ki_reflector *r)
 
 static uint64_t wait_for(ki_reflector *r, ki__then then, const ki_error *error)
 {
+    bool at_once = r->list_at_once;
+    r->list_at_once = false;
+    if (at_once) {
+        return 0;
+    }
     uint64_t delay =
         ki__backoff_next(then == KI__THEN_WATCH ? &r->rewatch : &r->backoff, r->engine);
     uint64_t requested =
@@ -223,6 +229,25 @@ void ki__reflector_fail(ki_reflector *r, ki__then then, const ki_error *error,
     wait_until(r, then, later(ki__engine_now(r->engine), delay));
     ki__reflector_report(r, operation, &kept, kept_status, delay);
     (void)ki_object_unref(kept_status);
+}
+
+void ki__reflector_reject(ki_reflector *r, const ki_error *error)
+{
+    if (ki__reflector_is_stopping(r) || r->state == KI_REFLECTOR_NEW) {
+        return;
+    }
+    r->reduced = r->may_reduce;
+    if (r->state == KI_REFLECTOR_BACKOFF) {
+        r->then = KI__THEN_LIST;
+        ki__timer_cancel(&r->resync);
+        ki__reflector_note_reason(r, error);
+        ki__mutex_lock(&r->shared.lock);
+        r->shared.health.next = way_to_list(r);
+        ki__mutex_unlock(&r->shared.lock);
+    } else {
+        ki__reflector_fail(r, KI__THEN_LIST, error, NULL);
+    }
+    ki__reflector_check(r);
 }
 
 void ki__reflector_fail_at_once(ki_reflector *r, ki_reflector_state next, const ki_error *error)

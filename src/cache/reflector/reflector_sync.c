@@ -67,33 +67,115 @@ static void note_sync(ki_reflector *r, size_t count)
     ki__reflector_recovered(r);
 }
 
+/* Counts objects that only the list holds. */
+static void recount(ki_reflector *r)
+{
+    size_t bytes = 0;
+    for (size_t i = 0; i < r->found.count; i++) {
+        const ki_object *object = r->found.objects[i];
+        ki_object *known = object != NULL && r->target.find != NULL
+                               ? r->target.find(ki_object_key(object), r->target.user)
+                               : NULL;
+        bytes += object != NULL && known != object
+                     ? ki__object_footprint(object) + KI__REFLECTOR_ENTRY_BYTES
+                     : 0;
+        (void)ki_object_unref(known);
+    }
+    r->found.bytes = bytes;
+    r->found.replaced = 0;
+}
+
+int ki__reflector_reserve(ki_reflector *r, size_t bytes, ki_error *error)
+{
+    if (r->target.reserve == NULL) {
+        return 0;
+    }
+    r->reserved = true;
+    int code = r->target.reserve(r->found.bytes + bytes, r->target.user, error);
+    if (code < 0 && r->found.replaced != 0) {
+        recount(r); /* replaced objects were not subtracted */
+        code = r->target.reserve(r->found.bytes + bytes, r->target.user, error);
+    }
+    if (code == KI_ERR_OVER_LIMIT) {
+        r->reduced = r->may_reduce && !r->reduced;
+    }
+    return code < 0 ? code : 0;
+}
+
+void ki__reflector_unreserve(ki_reflector *r)
+{
+    if (r->reserved) {
+        r->reserved = false;
+        (void)r->target.reserve(0, r->target.user, NULL);
+    }
+}
+
+/* Collects the key only: the target keeps its state of the object, if it has one. */
+static int gather_key(ki_reflector *r, const char *key, ki_error *error)
+{
+    size_t more = strlen(key) + KI__REFLECTOR_ENTRY_BYTES;
+    int code = ki__reflector_reserve(r, more, error);
+    if (code < 0) {
+        return code;
+    }
+    r->found.bytes += more;
+    code = ki__collect_add_unread(&r->found, key);
+    return code < 0 ? ki__error_code(error, code) : 0;
+}
+
 /* Collects an object that the target does not have, packed if the target packs objects. */
-static int gather_new(ki_reflector *r, const ki_object *object, ki__collector collect)
+static int gather_new(ki_reflector *r, const ki_object *object, ki__collector collect,
+                      ki_error *error)
 {
     ki_object *packed = NULL;
-    int code = r->packer != NULL ? ki__packer_pack(r->packer, object, &packed, NULL) : 0;
+    int code = r->packer != NULL ? ki__packer_pack(r->packer, object, &packed, error) : 0;
+    if (code < 0) {
+        return code;
+    }
+    const ki_object *stored = packed != NULL ? packed : object;
+    size_t more = ki__object_footprint(stored) + KI__REFLECTOR_ENTRY_BYTES;
+    code = ki__reflector_reserve(r, more, error);
     if (code >= 0) {
-        r->released += packed != NULL && packed != object ? ki__object_footprint(object) : 0;
-        r->collected += ki__object_footprint(packed != NULL ? packed : object);
-        code = collect(&r->found, packed != NULL ? packed : object);
+        code = collect(&r->found, stored);
+        (void)(code < 0 ? ki__error_code(error, code) : 0);
+    }
+    if (code >= 0) {
+        r->found.bytes += more;
+        r->collected += ki__object_footprint(stored);
+        r->released += stored != object ? ki__object_footprint(object) : 0;
     }
     (void)ki_object_unref(packed);
     return code;
 }
 
+static int keep_known(ki_reflector *r, const ki_object *known, ki__collector collect,
+                      ki_error *error)
+{
+    int code = collect(&r->found, known);
+    return code < 0 ? ki__error_code(error, code) : code;
+}
+
 /* Collects an object for the target. Counts memory freed between blocks that stay: objects before
- * the transformation, and those replaced by a list. */
-static int gather(ki_reflector *r, const ki_object *object, ki__collector collect)
+ * the transformation, and those replaced by a list.
+ *
+ * New objects may not fit beside those that the target still has, although they would alone. So a
+ * list that was refused is followed by a reduced one, which has only keys of objects that are new
+ * or changed: what it does not have is removed from the target. */
+static int gather(ki_reflector *r, const ki_object *object, ki__collector collect, ki_error *error)
 {
     ki_object *known = NULL;
     if (r->version[0] != '\0' && r->target.find != NULL) {
         known = r->target.find(ki_object_key(object), r->target.user);
     }
     int same = known != NULL ? ki__object_is_same_state(known, object) : 0;
-    int code = same == -ENOMEM ? same
-               : same > 0      ? collect(&r->found, known)
-                               : gather_new(r, object, collect);
-    r->released += same <= 0 && known != NULL ? ki__object_footprint(known) : 0;
+    if (r->reduced && same <= 0 && same != -ENOMEM) {
+        (void)ki_object_unref(known);
+        return gather_key(r, ki_object_key(object), error);
+    }
+    int code = same == -ENOMEM ? ki__error_code(error, same)
+               : same > 0      ? keep_known(r, known, collect, error)
+                               : gather_new(r, object, collect, error);
+    r->released += code >= 0 && same <= 0 && known != NULL ? ki__object_footprint(known) : 0;
     (void)ki_object_unref(known);
     if (r->collected >= AHEAD_EVERY) {
         r->collected = 0;
@@ -126,17 +208,15 @@ int ki__reflector_collect(ki_reflector *r, const ki_object *object, ki__collecto
     }
     if (code >= 0) {
         r->released += made != NULL && made != object ? ki__object_footprint(object) : 0;
-        code = gather(r, made != NULL ? made : object, collect);
+        code = gather(r, made != NULL ? made : object, collect, error);
         (void)ki_object_unref(made);
     } else if (!ki_error_is_retriable(code)) {
         ki__reflector_skipped(r, ki_object_key(object), error);
         code = ki__collect_add_unread(&r->found, ki_object_key(object));
-    } else {
-        (void)ki_object_unref(kept);
-        return code;
+        (void)(code < 0 ? ki__error_code(error, code) : 0);
     }
     (void)ki_object_unref(kept);
-    return code < 0 ? ki__error_code(error, code) : 0;
+    return code < 0 ? code : 0;
 }
 
 void ki__reflector_on_trim(ki__timer *timer)
@@ -153,13 +233,14 @@ int ki__reflector_complete(ki_reflector *r, const char *version, ki_error *error
         return code;
     }
     ki__collect_pack(&r->found);
+    bool reduced = r->reduced;
     const ki_replacement list = {
         .size = sizeof(list),
         .objects = r->found.objects,
         .object_count = r->found.count,
         .unread = r->found.unread,
         .unread_count = r->found.unread_count,
-        .resource_version = version,
+        .resource_version = reduced ? NULL : version,
     };
     ki__error_clear(error);
     code = r->target.replace(&list, r->target.user, error);
@@ -169,6 +250,12 @@ int ki__reflector_complete(ki_reflector *r, const char *version, ki_error *error
                                 ki_error_text(code));
         }
         return code;
+    }
+    r->reduced = false;
+    r->list_at_once = reduced;
+    if (reduced) {
+        return ki__error_set(error, KI_ERR_OVER_LIMIT,
+                             "max_bytes: removed what the list does not have; the rest follows");
     }
     r->list_version = KI__LIST_VERSION_KNOWN;
     r->watches = KI__WATCHES_NONE;

@@ -14,6 +14,7 @@
 #include "base/probe.h"
 #include "cache/queue/transform.h"
 #include "cache/reflector/reflector.h"
+#include "object/object.h"
 
 #define LIMIT_SLACK_NS (30 * KI__SECOND_NS) /* tolerance for servers that end a watch late */
 
@@ -194,6 +195,17 @@ static int deliver_to_target(ki_reflector *r, ki_watch_event_type type, const ki
     return 0;
 }
 
+/* Passes an event to the target, if it has the memory. */
+static int pass(ki_reflector *r, ki_watch_event_type type, const ki_object *object, ki_error *error)
+{
+    r->removes = type == KI_WATCH_EVENT_DELETED;
+    int code = ki__reflector_reserve(r, ki__object_footprint(object), error);
+    r->removes = false;
+    code = code < 0 ? code : deliver_to_target(r, type, object, error);
+    ki__reflector_unreserve(r);
+    return code;
+}
+
 static int deliver(ki_reflector *r, ki_watch_event_type type, const ki_object *object,
                    ki_error *error)
 {
@@ -205,16 +217,15 @@ static int deliver(ki_reflector *r, ki_watch_event_type type, const ki_object *o
     }
     object = kept != NULL ? kept : object;
     if (target->transform == NULL) {
-        code = deliver_to_target(r, type, object, error);
+        code = pass(r, type, object, error);
         (void)ki_object_unref(kept);
         return code;
     }
     ki_object *made = NULL;
     code = ki__transform(target->transform, target->user, object, &made, error);
     if (code >= 0 || type == KI_WATCH_EVENT_DELETED) { /* a deletion must not be lost */
-        code = ki__reflector_is_stopping(r)
-                   ? 0
-                   : deliver_to_target(r, type, made != NULL ? made : object, error);
+        code =
+            ki__reflector_is_stopping(r) ? 0 : pass(r, type, made != NULL ? made : object, error);
     }
     (void)ki_object_unref(made);
     (void)ki_object_unref(kept);
@@ -231,9 +242,10 @@ static bool continues_after(ki_reflector *r, int code, const char *key, ki_error
     if (error->code == 0) {
         (void)ki__error_code(error, code);
     }
-    if (ki_error_is_retriable(code)) {
+    if (ki_error_is_retriable(code) || code == KI_ERR_OVER_LIMIT) {
         if (!ki__reflector_is_stopping(r)) {
-            wait_and_resume(r, error, NULL);
+            ki__reflector_fail(r, code == KI_ERR_OVER_LIMIT ? KI__THEN_LIST : way_back(r), error,
+                               NULL);
         }
         return false;
     }

@@ -41,7 +41,8 @@ static int own_bucket(ki__edit *edit, ki__slot *slot, uint32_t more)
     } else if (ki__edit_owns(edit, bucket) && bucket->cap >= count + more) {
         return 0;
     } else {
-        bucket = ki__edit_copy(edit, bucket, bucket_size(count), bucket_size(cap));
+        bucket = ki__edit_copy(edit, bucket, bucket_size(count), bucket_size(bucket->cap),
+                               bucket_size(cap));
     }
     if (bucket == NULL) {
         return -ENOMEM;
@@ -59,12 +60,12 @@ static int touch_bucket(ki__edit *edit, ki__table *table, uint32_t number, uint3
 }
 
 /* Frees an owned bucket if it is empty. */
-static void drop_if_empty(const ki__edit *edit, ki__table *table, uint32_t number)
+static void drop_if_empty(ki__edit *edit, ki__table *table, uint32_t number)
 {
     ki__slot *slot = ki__vec_touched(edit, &table->buckets, number);
     ki__bucket *bucket = slot->ptr;
     if (bucket->count == 0) {
-        ki__free(edit->alloc, bucket);
+        ki__edit_free(edit, bucket, bucket_size(bucket->cap));
         slot->ptr = NULL;
         ki__vec_prune(edit, &table->buckets, number);
     }
@@ -193,5 +194,5 @@ static void free_bucket(ki__slot slot, uint32_t id, void *user)
 void ki__table_free(const ki_alloc *alloc, const ki__table *table, uint64_t birth)
 {
     struct free_context context = {alloc, birth};
-    ki__vec_free(alloc, &table->buckets, birth, free_bucket, &context);
+    (void)ki__vec_free(alloc, &table->buckets, birth, free_bucket, &context);
 }

@@ -21,6 +21,12 @@ typedef struct ki__ids {
 void ki__ids_init(ki__ids *ids, const ki_alloc *alloc, uint32_t max);
 void ki__ids_done(ki__ids *ids);
 
+/** Memory of the list of ids to reuse. */
+static inline size_t ki__ids_bytes(const ki__ids *ids)
+{
+    return ids->cap * sizeof(*ids->free);
+}
+
 /** Takes an unused id; KI_ERR_LIMIT if there are no more. */
 int ki__ids_take(ki__ids *ids, uint32_t *ret_id);
 

@@ -199,7 +199,9 @@ static int add_value(ki__edit *edit, ki__index_state *state, ki__ids *ids,
         r = ki__table_insert(edit, &state->values, value->hash, number);
     }
     if (r < 0) {
-        ki__free(edit->alloc, posting);
+        if (posting != NULL) {
+            ki__posting_drop(edit, posting);
+        }
         ki__ids_untake(ids, number);
         return r;
     }
@@ -257,7 +259,7 @@ void ki__index_remove(ki__edit *edit, ki__index_state *state, ki__ids *ids,
         return;
     }
     ki__table_remove(edit, &state->values, value->hash, number);
-    ki__posting_free(edit->alloc, posting, edit->number);
+    ki__posting_drop(edit, posting);
     slot->ptr = NULL;
     ki__vec_prune(edit, &state->postings, number);
     ki__ids_release(ids, number);
@@ -279,5 +281,5 @@ void ki__index_free(const ki_alloc *alloc, const ki__index_state *state, uint64_
 {
     struct free_context context = {alloc, birth};
     ki__table_free(alloc, &state->values, birth);
-    ki__vec_free(alloc, &state->postings, birth, free_posting, &context);
+    (void)ki__vec_free(alloc, &state->postings, birth, free_posting, &context);
 }

@@ -15,7 +15,7 @@ static size_t posting_size(uint32_t cap, uint32_t value_len)
     return sizeof(ki__posting) + cap * sizeof(uint32_t) + value_len;
 }
 
-ki__posting *ki__posting_new(const ki__edit *edit, ki_str value, uint32_t hash)
+ki__posting *ki__posting_new(ki__edit *edit, ki_str value, uint32_t hash)
 {
     uint32_t len = (uint32_t)value.len;
     ki__posting *posting = ki__edit_new(edit, posting_size(1, len));
@@ -72,11 +72,7 @@ static int rebuild(ki__edit *edit, ki__posting **posting, uint32_t cap)
     made->birth = edit->number;
     made->cap = cap;
     memcpy(made->ids + cap, old->ids + old->cap, old->value_len);
-    if (ki__edit_owns(edit, old)) {
-        ki__free(edit->alloc, old);
-    } else {
-        ki__edit_discard(edit, old, KI__GARBAGE_BLOCK);
-    }
+    ki__edit_replaced(edit, old, posting_size(old->cap, old->value_len));
     *posting = made;
     return 0;
 }
@@ -110,14 +106,14 @@ static int to_bits(ki__edit *edit, ki__posting **posting)
     for (uint32_t i = 0; i < from->count; i++) {
         ki__slot *slot;
         if (ki__vec_touch(edit, &bits, from->ids[i] / 64, &slot) < 0) {
-            ki__vec_free(edit->alloc, &bits, edit->number, NULL, NULL);
+            edit->grown -= ki__vec_free(edit->alloc, &bits, edit->number, NULL, NULL);
             return -ENOMEM;
         }
         slot->bits |= UINT64_C(1) << (from->ids[i] % 64);
     }
     int r = rebuild(edit, posting, 0);
     if (r < 0) {
-        ki__vec_free(edit->alloc, &bits, edit->number, NULL, NULL);
+        edit->grown -= ki__vec_free(edit->alloc, &bits, edit->number, NULL, NULL);
         return r;
     }
     (*posting)->bits = bits;
@@ -161,7 +157,7 @@ int ki__posting_touch(ki__edit *edit, ki__posting **posting, uint32_t id)
     return ki__vec_touch(edit, &(*posting)->bits, id / 64, &slot);
 }
 
-void ki__posting_remove(const ki__edit *edit, ki__posting *posting, uint32_t id)
+void ki__posting_remove(ki__edit *edit, ki__posting *posting, uint32_t id)
 {
     ki_assert(ki__edit_owns(edit, posting));
     if (posting->cap != 0) {
@@ -223,10 +219,17 @@ uint64_t ki__posting_next_block(const ki__posting *posting, uint64_t *block)
     }
 }
 
+void ki__posting_drop(ki__edit *edit, ki__posting *posting)
+{
+    ki_assert(ki__edit_owns(edit, posting));
+    edit->grown -= ki__vec_free(edit->alloc, &posting->bits, edit->number, NULL, NULL);
+    ki__edit_free(edit, posting, posting_size(posting->cap, posting->value_len));
+}
+
 void ki__posting_free(const ki_alloc *alloc, ki__posting *posting, uint64_t birth)
 {
     if (posting->birth >= birth) {
-        ki__vec_free(alloc, &posting->bits, birth, NULL, NULL);
+        (void)ki__vec_free(alloc, &posting->bits, birth, NULL, NULL);
         ki__free(alloc, posting);
     }
 }

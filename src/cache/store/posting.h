@@ -26,7 +26,7 @@ static inline ki_str ki__posting_value(const ki__posting *posting)
 }
 
 /** An empty posting; NULL if out of memory. */
-ki__posting *ki__posting_new(const ki__edit *edit, ki_str value, uint32_t hash);
+ki__posting *ki__posting_new(ki__edit *edit, ki_str value, uint32_t hash);
 
 /** Adds an id: 1 if it is new, 0 if it was there, or -ENOMEM without effect. */
 int ki__posting_add(ki__edit *edit, ki__posting **posting, uint32_t id);
@@ -35,11 +35,14 @@ int ki__posting_add(ki__edit *edit, ki__posting **posting, uint32_t id);
 int ki__posting_touch(ki__edit *edit, ki__posting **posting, uint32_t id);
 
 /** Removes an id that was added or touched in this edit; no effect if it is not there. */
-void ki__posting_remove(const ki__edit *edit, ki__posting *posting, uint32_t id);
+void ki__posting_remove(ki__edit *edit, ki__posting *posting, uint32_t id);
 
 /** The ids of block *block (ids 64 * block to 64 * block + 63), or of the next nonempty block, one
  *  bit each; sets *block to it. 0 if there are no more. */
 uint64_t ki__posting_next_block(const ki__posting *posting, uint64_t *block);
+
+/** Frees a posting without ids that the edit owns. */
+void ki__posting_drop(ki__edit *edit, ki__posting *posting);
 
 /** Frees everything born at or after `birth`. */
 void ki__posting_free(const ki_alloc *alloc, ki__posting *posting, uint64_t birth);

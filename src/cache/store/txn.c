@@ -40,7 +40,11 @@ int ki__txn_begin(ki_store *store, size_t more_indexes, ki_txn **ret_txn, ki_err
         ki__version_set_writer(store, KI__WRITER_NONE);
         return ki__error_code(error, -ENOMEM);
     }
-    txn->edit = (ki__edit){store->alloc, txn->next->number, txn->base->garbage};
+    txn->edit = (ki__edit){
+        .alloc = store->alloc,
+        .number = txn->next->number,
+        .garbage = txn->base->garbage,
+    };
     *ret_txn = txn;
     return 0;
 }
@@ -53,6 +57,27 @@ static void end_ids(ki_store *store, void (*end)(ki__ids *ids))
     }
 }
 
+uint64_t ki__txn_bytes(const ki_txn *txn)
+{
+    uint64_t ids = ki__ids_bytes(&txn->store->ids);
+    for (size_t i = 0; i < txn->store->writer_count; i++) {
+        ids += ki__ids_bytes(&txn->store->writers[i].ids);
+    }
+    return txn->base->block_bytes + txn->edit.grown + ids;
+}
+
+/* Only the writer writes these; the order does not matter. */
+static void publish_bytes(ki_txn *txn)
+{
+    ki_store *store = txn->store;
+    txn->next->block_bytes = txn->base->block_bytes + txn->edit.grown;
+    atomic_store_explicit(&store->object_bytes, txn->next->object_bytes, memory_order_relaxed);
+    atomic_store_explicit(&store->index_bytes, ki__txn_bytes(txn), memory_order_relaxed);
+    atomic_fetch_add_explicit(&store->version_bytes,
+                              txn->edit.discarded + txn->base->first_garbage.bytes,
+                              memory_order_relaxed);
+}
+
 static void commit(ki_txn *txn)
 {
     ki_store *store = txn->store;
@@ -62,6 +87,7 @@ static void commit(ki_txn *txn)
     txn->base->garbage = txn->edit.garbage;
     end_ids(store, ki__ids_commit);
     txn->dropped = ki_object_unref(txn->dropped);
+    publish_bytes(txn);
     ki__version_publish(txn->next, txn->base);
     ki__version_set_writer(store, KI__WRITER_NONE);
 }
@@ -320,7 +346,7 @@ static void release_object(ki_txn *txn, const ki_object *object, uint32_t id)
 {
     void *in_base = ki__vec_get(&txn->base->objects, id).ptr;
     if (in_base == object) {
-        ki__edit_discard(&txn->edit, in_base, id);
+        ki__edit_discard(&txn->edit, in_base, id, ki__object_footprint(object));
     } else { /* added in this transaction: not visible to others */
         (void)ki_object_unref(txn->dropped);
         txn->dropped = (ki_object *)(uintptr_t)object;
@@ -474,7 +500,7 @@ int ki__txn_close(ki_txn *txn, const ki_object *object)
         return r;
     }
     /* Garbage in any case: notes of this transaction may refer to it, also if no version had it. */
-    ki__edit_discard(&txn->edit, (void *)(uintptr_t)object, id);
+    ki__edit_discard(&txn->edit, (void *)(uintptr_t)object, id, ki__object_footprint(object));
     slot->ptr = closed;
     return 0;
 }

@@ -14,6 +14,9 @@ int ki__txn_begin(ki_store *store, size_t more_indexes, ki_txn **ret_txn, ki_err
  *  otherwise. */
 int ki__txn_finish(ki_txn *txn, int r);
 
+/** Memory of the version that the transaction builds, without objects. */
+uint64_t ki__txn_bytes(const ki_txn *txn);
+
 /** Whether the key of an object is valid in a store: 0 or KI_ERR_KEY. */
 int ki__txn_check_key(const ki_object *object, ki_error *error);
 

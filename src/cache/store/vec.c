@@ -55,7 +55,8 @@ static int own(ki__edit *edit, ki__vec_node **ref)
     if (ki__edit_owns(edit, *ref)) {
         return 0;
     }
-    ki__vec_node *copy = ki__edit_copy(edit, *ref, sizeof(ki__vec_node), sizeof(ki__vec_node));
+    size_t size = sizeof(ki__vec_node);
+    ki__vec_node *copy = ki__edit_copy(edit, *ref, size, size, size);
     if (copy == NULL) {
         return -ENOMEM;
     }
@@ -132,7 +133,7 @@ static bool node_is_empty(const ki__vec_node *node)
     return any == 0;
 }
 
-void ki__vec_prune(const ki__edit *edit, ki__vec *vec, uint32_t id)
+void ki__vec_prune(ki__edit *edit, ki__vec *vec, uint32_t id)
 {
     ki__vec_node **path[MAX_HEIGHT];
     ki__vec_node **ref = &vec->root;
@@ -145,7 +146,7 @@ void ki__vec_prune(const ki__edit *edit, ki__vec *vec, uint32_t id)
             return;
         }
         ki_assert(ki__edit_owns(edit, *path[level]));
-        ki__free(edit->alloc, *path[level]);
+        ki__edit_free(edit, *path[level], sizeof(**path[level]));
         *path[level] = NULL;
     }
     vec->height = 0;
@@ -161,8 +162,8 @@ static void release_leaf(const ki__vec_node *leaf, uint32_t first,
     }
 }
 
-void ki__vec_free(const ki_alloc *alloc, const ki__vec *vec, uint64_t birth,
-                  void (*release)(ki__slot slot, uint32_t id, void *user), void *user)
+size_t ki__vec_free(const ki_alloc *alloc, const ki__vec *vec, uint64_t birth,
+                    void (*release)(ki__slot slot, uint32_t id, void *user), void *user)
 {
     struct {
         ki__vec_node *node;
@@ -170,9 +171,10 @@ void ki__vec_free(const ki_alloc *alloc, const ki__vec *vec, uint64_t birth,
     } stack[MAX_HEIGHT + 1];
     uint32_t first = 0; /* id of the first slot below the current node */
     uint32_t depth = 0;
+    size_t freed = 0;
 
     if (vec->root == NULL || vec->root->birth < birth) {
-        return;
+        return 0;
     }
     stack[0].node = vec->root;
     stack[0].next = 0;
@@ -184,8 +186,9 @@ void ki__vec_free(const ki_alloc *alloc, const ki__vec *vec, uint64_t birth,
         }
         if (level == 0 || stack[depth].next == KI__VEC_WIDTH) {
             ki__free(alloc, node);
+            freed += sizeof(*node);
             if (depth-- == 0) {
-                return;
+                return freed;
             }
             continue;
         }

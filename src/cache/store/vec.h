@@ -59,11 +59,11 @@ int ki__vec_touch(ki__edit *edit, ki__vec *vec, uint32_t id, ki__slot **ret_slot
 ki__slot *ki__vec_touched(const ki__edit *edit, const ki__vec *vec, uint32_t id);
 
 /** Frees nodes that became empty on the path to a touched slot. */
-void ki__vec_prune(const ki__edit *edit, ki__vec *vec, uint32_t id);
+void ki__vec_prune(ki__edit *edit, ki__vec *vec, uint32_t id);
 
 /** Frees all nodes born at or after `birth`, after passing each slot in such leaves to `release`
- *  (if not NULL). */
-void ki__vec_free(const ki_alloc *alloc, const ki__vec *vec, uint64_t birth,
-                  void (*release)(ki__slot slot, uint32_t id, void *user), void *user);
+ *  (if not NULL). Returns the memory of these nodes. */
+size_t ki__vec_free(const ki_alloc *alloc, const ki__vec *vec, uint64_t birth,
+                    void (*release)(ki__slot slot, uint32_t id, void *user), void *user);
 
 #endif

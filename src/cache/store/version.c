@@ -194,13 +194,16 @@ static bool move_item(ki_snapshot *older, const ki__garbage_item *item)
 }
 
 /* Frees the garbage in a chunk that `older` does not need, and passes the rest to it: item by item
- * while there is space, so that a chunk is not kept for one item, then as a chunk. */
-static void sift_chunk(const ki_alloc *alloc, ki__garbage_chunk *chunk, ki_snapshot *older)
+ * while there is space, so that a chunk is not kept for one item, then as a chunk. Returns the
+ * memory freed. */
+static uint64_t sift_chunk(const ki_alloc *alloc, ki__garbage_chunk *chunk, ki_snapshot *older)
 {
+    uint64_t freed = 0;
     uint32_t kept = 0;
     for (uint32_t i = 0; i < chunk->count; i++) {
         ki__garbage_item item = chunk->items[i];
         if (!is_needed(older, &item)) {
+            freed += item.bytes;
             free_item(alloc, &item);
         } else if (!move_item(older, &item)) {
             chunk->items[kept++] = item;
@@ -208,11 +211,13 @@ static void sift_chunk(const ki_alloc *alloc, ki__garbage_chunk *chunk, ki_snaps
     }
     chunk->count = kept;
     if (kept == 0) {
+        freed += chunk->bytes;
         ki__free(alloc, chunk->block);
     } else {
         chunk->next = older->garbage;
         older->garbage = chunk;
     }
+    return freed;
 }
 
 /* Unlinks a dead version and frees it as far as older versions allow. */
@@ -234,12 +239,14 @@ static void collect_version(ki_snapshot *version)
         free_content(version, NULL);
     }
     free_parts(version);
+    uint64_t freed = 0;
     ki__garbage_chunk *chunk = version->garbage;
     while (chunk != NULL) {
         ki__garbage_chunk *next = chunk->next;
-        sift_chunk(store->alloc, chunk, older);
+        freed += sift_chunk(store->alloc, chunk, older);
         chunk = next;
     }
+    atomic_fetch_sub_explicit(&store->version_bytes, freed, memory_order_relaxed);
     ki__store_drop(store);
     if (older == NULL && newer != NULL && newer->last_and_dead) {
         collect_version(newer); /* it has no newer one: recursion is one level deep */
@@ -370,6 +377,7 @@ ki_snapshot *ki__version_new(ki_store *store, const ki_snapshot *base, size_t in
     memset((char *)version + used, 0, size - used);
     version->first_garbage = (ki__garbage_chunk){
         .block = version,
+        .bytes = size,
         .cap = KI__VERSION_GARBAGE,
         .items = version->first_items,
     };

@@ -40,7 +40,8 @@ struct ki_snapshot {
     struct ki_snapshot *newer;
     struct ki_snapshot *next_dead;
     bool last_and_dead;    /* the store is gone; waits for older versions */
-    uint64_t object_bytes; /* about the memory of all objects */
+    uint64_t object_bytes; /* about the memory of all objects, */
+    uint64_t block_bytes;  /* and of the blocks that make them accessible */
     size_t index_count;
     struct {
         ki__index_def *def;
@@ -93,6 +94,11 @@ struct ki_store {
     _Atomic(ki_snapshot *) dead; /* unreferenced versions, not yet collected */
     atomic_bool collecting;      /* a thread is collecting */
     atomic_int writer;           /* a ki__writer */
+    /* Memory of the current version: objects, and what makes them accessible; and of what only
+     * older versions have. */
+    _Atomic(uint64_t) object_bytes;
+    _Atomic(uint64_t) index_bytes;
+    _Atomic(uint64_t) version_bytes;
 
     /* The writer only. */
     ki_txn txn;
@@ -129,7 +135,7 @@ void ki__version_set_writer(ki_store *store, ki__writer writer);
 void ki__version_close(ki_store *store);
 
 /** Number of versions that exist: the current one, and those that readers hold. */
-static inline uint32_t ki__store_versions(ki_store *store)
+static inline uint32_t ki__store_versions(const ki_store *store)
 {
     return atomic_load_explicit(&store->refs.count, memory_order_relaxed) - 1;
 }
