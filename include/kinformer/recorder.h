@@ -4,8 +4,7 @@
  *   ki_recorder_options options = KI_OPTIONS_INIT(ki_recorder_options);
  *   options.controller = "example.com/website-controller";
  *   r = ki_recorder_new(client, &options, &recorder, &error);
- *   ki_recorder_event(recorder, website, KI_EVENT_NORMAL, "Created", "Reconcile", "created a
- * Service");
+ *   ki_recorder_event(recorder, website, KI_EVENT_NORMAL, "Created", "Reconcile", "new Service");
  *
  * Recording never waits: events are queued and sent on the loop, one after the other. They are
  * merged and limited by the rules and numbers of client-go, so that a failing controller does not

@@ -154,7 +154,7 @@ ki_consistency *ki_consistency_unref(ki_consistency *consistency)
     record *next;
     while ((next = ki__map_next(&c->records, &position)) != NULL) {
         free_record(c, next);
-        position = 0; /* the map has changed */
+        position--; /* the next one may be in its slot now */
     }
     ki__map_done(&c->records);
     for (size_t i = 0; i < c->source_count; i++) {
@@ -269,7 +269,7 @@ static void drop_lost(ki_consistency *c, source *from)
             }
         }
         if (drop_empty(c, next)) {
-            position = 0; /* the map has changed */
+            position--; /* the next one may be in its slot now */
         }
     }
     c->floor_count -= from->floor[0] != '\0';
