@@ -68,7 +68,7 @@ static void checks_have_reasons(void **state)
     monitoring_has(&m, "[+]informer pods\n");
     assert_int_equal(monitoring_get(&m, "/debug/", HTML), 200);
     monitoring_has(&m, "not ready");
-    monitoring_has(&m, "bytes of objects (limit 1)");
+    monitoring_has(&m, "bytes of informers (limit 1)");
     monitoring_end(&m);
 }
 
