@@ -14,16 +14,13 @@
 static int put(ki_local_source *house, const char *name, const char *state, int version,
                ki_error *error)
 {
-    char json[128];
-    ki_object *device = NULL;
-    int len = snprintf(json, sizeof(json),
-                       "{\"metadata\": {\"name\": \"%s\", \"resourceVersion\": \"%d\"},"
-                       " \"state\": \"%s\"}",
-                       name, version, state);
-    int r = ki_object_from_json(json, (size_t)len, NULL, &device, error);
-    r = r < 0 ? r : ki_local_source_put(house, device, error);
-    ki_object_unref(device);
-    return r;
+    KI_AUTO(ki_json) json = NULL;
+    KI_AUTO(ki_object) device = NULL;
+    KI_TRY(ki_json_new(NULL, &json, error));
+    ki_json_format(json, NULL, "{metadata: {name: %s, resourceVersion: '%d'}, state: %s}", name,
+                   version, state);
+    KI_TRY(ki_json_object(json, &device, error));
+    return ki_local_source_put(house, device, error);
 }
 
 static void show(ki_store *store, ki_reflector *reflector)

@@ -29,13 +29,16 @@ static void on_delete(const ki_object *pod, bool final_state_unknown, void *user
 
 static ki_object *pod(const char *name, const char *uid, int version)
 {
-    char json[256];
+    KI_AUTO(ki_json) json = NULL;
     ki_object *object = NULL;
-    int len = snprintf(json, sizeof(json),
-                       "{\"kind\": \"Pod\", \"metadata\": {\"namespace\": \"shop\", \"name\": "
-                       "\"%s\", \"uid\": \"%s\", \"resourceVersion\": \"%d\"}}",
+    if (ki_json_new(NULL, &json, NULL) == 0) {
+        ki_json_format(json, NULL,
+                       "{kind: 'Pod', metadata: {namespace: 'shop', name: %s, uid: %s,"
+                       " resourceVersion: '%d'}}",
                        name, uid, version);
-    return ki_object_from_json(json, (size_t)len, NULL, &object, NULL) < 0 ? NULL : object;
+        (void)(ki_json_object(json, &object, NULL) < 0); /* then NULL, which the queue refuses */
+    }
+    return object;
 }
 
 /* A list: the whole content. */
