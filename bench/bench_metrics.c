@@ -17,6 +17,7 @@
 #include <kinformer/metrics.h>
 #include <kinformer/parts/local_source.h>
 #include <kinformer/parts/shared_informer.h>
+#include <kinformer/worker.h>
 
 #include "support/bench.h"
 

@@ -18,6 +18,7 @@
 #include <time.h>
 
 #include <kinformer/parts/simple_informer.h>
+#include <kinformer/worker.h>
 #include <kinformer/workqueue.h>
 
 #include "cache/informer/registration.h"

@@ -28,7 +28,9 @@
 #include <time.h>
 
 #include <kinformer/index.h>
+#include <kinformer/label_selector.h>
 #include <kinformer/lister.h>
+#include <kinformer/lister_iter.h>
 #include <kinformer/object.h>
 #include <kinformer/parts/store_write.h>
 #include <kinformer/selector.h>

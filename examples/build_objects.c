@@ -5,6 +5,7 @@
 
 #include <kinformer/encoding.h>
 #include <kinformer/kinformer.h>
+#include <kinformer/time.h>
 
 static const char website_json[] =
     "{\"apiVersion\":\"example.com/v1\",\"kind\":\"Website\",\"metadata\":{\"name\":\"shop\","

@@ -14,6 +14,7 @@
 #include <kinformer/encoding.h>
 #include <kinformer/health.h>
 #include <kinformer/kinformer.h>
+#include <kinformer/lister_iter.h>
 #include <kinformer/registration.h>
 #if __has_include(<kinformer/storage.h>)
 #include <kinformer/storage.h>

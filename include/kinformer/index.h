@@ -1,14 +1,16 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Indexes: find objects in a store by any value, such as the node of a pod. Indexes are added by
- * the options of an informer or by ki_informer_add_indexes(), and read by ki_store_by_index(),
- * ki_lister_by_index(), ki_snapshot_iter_by_index() and the functions at the end of this header. */
+ * the options of an informer or by ki_informer_add_indexes(). */
 #ifndef KINFORMER_INDEX_H
 #define KINFORMER_INDEX_H
 
 #include <kinformer/defs.h>
 #include <kinformer/error.h>
+#include <kinformer/informer.h>
 #include <kinformer/list.h>
+#include <kinformer/lister.h>
 #include <kinformer/object.h>
+#include <kinformer/selector.h>
 #include <kinformer/store.h>
 #include <kinformer/str.h>
 
@@ -66,8 +68,32 @@ KI_API void ki_index_done(ki_index *index);
 KI_API KI_NODISCARD int ki_index_by_path(const char *name, const ki_path *path,
                                          const ki_alloc *alloc, ki_index *ret_index);
 
+/** Adds indexes, which also cover existing objects. On success the informer owns them. Returns
+ *  KI_ERR_BUSY while a batch is being applied on another thread: retry.
+ *  Thread: any.  Blocks: no.  Errors: KI_ERR_STOPPED;  as ki_store_add_indexes().  Since: 0.1 */
+KI_API KI_NODISCARD int ki_informer_add_indexes(ki_informer *informer,
+                                                const ki_index *const *indexes, size_t count,
+                                                ki_error *error);
+
 /* Reading indexes.
  * Thread: any.  Blocks: no.  Since: 0.1 */
+
+/** Lists the objects that an index has under a value.
+ *  Owner: caller; release with ki_list_unref().  Errors: KI_ERR_UNKNOWN_INDEX, -ENOMEM. */
+KI_API KI_NODISCARD int ki_store_by_index(ki_store *store, const char *index, const char *value,
+                                          ki_list **ret_list);
+
+/** Lists the objects that an index has under a value and a selector matches (NULL: all).
+ *  Owner:  as ki_lister_list().
+ *  Errors: KI_ERR_UNKNOWN_INDEX, KI_ERR_NOT_KEPT, -ENOMEM. */
+KI_API KI_NODISCARD int ki_lister_by_index(const ki_lister *lister, const char *index,
+                                           const char *value, const ki_selector *selector,
+                                           ki_list **ret_list);
+
+/** Begins an iteration over the objects that an index has under a value.
+ *  Errors: KI_ERR_UNKNOWN_INDEX. */
+KI_API KI_NODISCARD int ki_snapshot_iter_by_index(const ki_snapshot *snapshot, const char *index,
+                                                  ki_str value, ki_snapshot_iter *ret_iter);
 
 /** Counts the objects that an index has under a value.  Errors: KI_ERR_UNKNOWN_INDEX. */
 KI_API KI_NODISCARD int ki_snapshot_count_by_index(const ki_snapshot *snapshot, const char *index,

@@ -195,23 +195,6 @@ KI_API const ki_resource *ki_informer_resource(const ki_informer *informer);
 /** Returns the name of the informer in logs and reports.  Owner: the informer.  Since: 0.1 */
 KI_API const char *ki_informer_name(const ki_informer *informer);
 
-/** Changes which objects the informer has, before or while it runs. While it runs, it lists again
- *  with the new selectors, and handlers receive the differences: additions, and deletions with
- *  `final_state_unknown` of objects that are no longer selected. Until then the cache has the
- *  objects of the old selection as they were. All users of a shared informer are affected.
- *  Thread: any.  Blocks: no.
- *  Errors: KI_ERR_SYNTAX, KI_ERR_INVALID  a selector;  KI_ERR_STOPPED;  -ENOMEM, -EINVAL, -E2BIG.
- *  Since:  0.1 */
-KI_API KI_NODISCARD int ki_informer_select(ki_informer *informer, const ki_selection *selection,
-                                           ki_error *error);
-
-/** Adds indexes, which also cover existing objects. On success the informer owns them. Returns
- *  KI_ERR_BUSY while a batch is being applied on another thread: retry.
- *  Blocks: no.  Errors: KI_ERR_STOPPED;  as ki_store_add_indexes().  Since: 0.1 */
-KI_API KI_NODISCARD int ki_informer_add_indexes(ki_informer *informer,
-                                                const ki_index *const *indexes, size_t count,
-                                                ki_error *error);
-
 KI_AUTO_DEFINE(ki_informer, ki_informer_unref)
 
 KI_END_DECLS

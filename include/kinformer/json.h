@@ -111,14 +111,6 @@ KI_API void ki_json_bool(ki_json *json, const char *name, bool flag);
 /** Appends null.  Since: 0.1 */
 KI_API void ki_json_null(ki_json *json, const char *name);
 
-/** Appends a time in nanoseconds since 1970 as a string, such as "2026-01-31T12:00:00Z"
- *  (metav1.Time); the fraction of the second is dropped. See ki_clock_now_ns().  Since: 0.1 */
-KI_API void ki_json_time(ki_json *json, const char *name, int64_t realtime_ns);
-
-/** Appends a time with microseconds, such as "2026-01-31T12:00:00.000000Z" (metav1.MicroTime),
- *  which Leases and Events require. As ki_json_time().  Since: 0.1 */
-KI_API void ki_json_micro_time(ki_json *json, const char *name, int64_t realtime_ns);
-
 /** Appends a copy of a value of any object, in either encoding; as ki_value_write_json(). A value
  *  of KI_TYPE_NONE, which means an absent field, omits the member; in a list and at the top level
  *  it is KI_ERR_TYPE.  Since: 0.1 */

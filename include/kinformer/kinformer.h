@@ -3,7 +3,8 @@
  * work queue and controller. The headers are in three groups:
  *   <kinformer/kinformer.h>   this one, with all that it includes;
  *   <kinformer/NAME.h>        more for applications, to include by name: kinds.h (fields of common
- *                             kinds), index.h, path.h, config.h, discovery.h, health.h and others.
+ *                             kinds), index.h, path.h, config.h, discovery.h, health.h, worker.h
+ *                             (own threads that take keys of a work queue) and others.
  *                             Where a header mentions another, as in "see path.h", and that is not
  *                             in the list below, include it by name;
  *   <kinformer/parts/...>     building blocks (engine, transport, source, reflector, queues,

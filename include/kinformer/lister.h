@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Listers: read objects of one resource by name, namespace, label selector and index, from the
+/* Listers: read objects of one resource by name, namespace and label selector, from the
  * current version of a store at each call, or from one snapshot.
  *
  * A lister is a small value that owns nothing: copy it freely. The store or snapshot must outlive
- * it, and so must the namespace and selector of an iterator. All functions may be called on any
- * thread and never block; an iterator must not be used by two threads at once. */
+ * it. All functions may be called on any thread and never block. To iterate without creating a
+ * list, see lister_iter.h; to list by an index, see index.h. */
 #ifndef KINFORMER_LISTER_H
 #define KINFORMER_LISTER_H
 
@@ -14,7 +14,6 @@
 #include <kinformer/resource.h>
 #include <kinformer/selector.h>
 #include <kinformer/store.h>
-#include <kinformer/str.h>
 
 KI_BEGIN_DECLS
 
@@ -53,35 +52,6 @@ KI_API KI_NODISCARD int ki_lister_get_key(const ki_lister *lister, const char *k
  *  Since:  0.1 */
 KI_API KI_NODISCARD int ki_lister_list(const ki_lister *lister, const char *name_space,
                                        const ki_selector *selector, ki_list **ret_list);
-
-/** Lists the objects that an index has under a value and a selector matches (NULL: all).
- *  Owner:  as ki_lister_list().  Errors: KI_ERR_UNKNOWN_INDEX, KI_ERR_NOT_KEPT, -ENOMEM.  Since:
- * 0.1 */
-KI_API KI_NODISCARD int ki_lister_by_index(const ki_lister *lister, const char *index,
-                                           const char *value, const ki_selector *selector,
-                                           ki_list **ret_list);
-
-/** An iterator over the objects that ki_lister_list() would return, without creating a list. Its
- *  members are private. */
-typedef struct ki_lister_iter {
-    ki_snapshot_iter walk;
-    ki_snapshot *held;           /* the version that is read */
-    const ki_selector *selector; /* NULL: everything */
-    ki_str name_space;           /* to compare with; NULL pointer: no comparison */
-} ki_lister_iter;
-
-/** Begins an iteration over one version of the store; later writes do not affect it. Allocates
- *  nothing.
- *  Owner: caller; end it with ki_lister_iter_end(), at any time.  Since: 0.1 */
-KI_API ki_lister_iter ki_lister_iter_begin(const ki_lister *lister, const char *name_space,
-                                           const ki_selector *selector);
-
-/** Returns the next object: 1 with *ret_object set, 0 at the end. It is borrowed until the
- *  iteration is ended.  Since: 0.1 */
-KI_API int ki_lister_iter_next(ki_lister_iter *iter, const ki_object **ret_object);
-
-/** Ends an iteration. Ending it twice is allowed.  Since: 0.1 */
-KI_API void ki_lister_iter_end(ki_lister_iter *iter);
 
 KI_END_DECLS
 

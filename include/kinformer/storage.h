@@ -12,12 +12,12 @@
  *   - The metadata above, the key, selectors of labels, and indexes by namespace and by label: no
  *     more than in plain objects.
  *   - The first reading of anything else of an object decompresses it, which takes a few
- * microseconds, and the object stays decompressed while it is held: by a reference, a snapshot or a
- * list. So everything that was read is valid as long as in plain objects. A store keeps up to 64
- * objects decompressed that were read last, of 1 MiB together, and packs the others with its next
- * change; an informer also does that when many were read.
+ *     microseconds, and the object stays decompressed while it is held: by a reference, a snapshot
+ *     or a list. So everything that was read is valid as long as in plain objects. A store keeps up
+ *     to 64 objects decompressed that were read last, of 1 MiB together, and packs the others with
+ *     its next change; an informer also does that when many were read.
  *   - A loop that reads all objects of one snapshot or list thus needs the memory of plain objects
- *     until that is released. With ki_object_unpack() it needs memory for one.
+ *     until that is released. With ki_object_unpack() (packed.h) it needs memory for one.
  *   - Handlers, filters, index functions and transform functions receive plain objects, which are
  *     freed after the call, unless the program takes references.
  *
@@ -30,8 +30,6 @@
 #define KINFORMER_STORAGE_H
 
 #include <kinformer/defs.h>
-#include <kinformer/error.h>
-#include <kinformer/object.h>
 
 KI_BEGIN_DECLS
 
@@ -41,18 +39,6 @@ typedef enum ki_storage {
     KI_STORAGE_PACKED, /* KI_ERR_UNSUPPORTED if the library was built without libzstd */
     KI_STORAGE_MAX
 } ki_storage;
-
-/** Returns whether an object is packed.  Thread: any.  Blocks: no.  Since: 0.1 */
-KI_API bool ki_object_is_packed(const ki_object *object);
-
-/** Decompresses an object: *ret_object is a plain object with the same content, or `object` itself
- *  if it is not packed. The packed object is not changed: its memory is not larger afterwards.
- *  Owner:  caller; release *ret_object with ki_object_unref().
- *  Thread: any.  Blocks: no.
- *  Errors: -ENOMEM;  KI_ERR_DAMAGED  its memory was overwritten.
- *  Since:  0.1 */
-KI_API KI_NODISCARD int ki_object_unpack(const ki_object *object, ki_object **ret_object,
-                                         ki_error *error);
 
 KI_END_DECLS
 

@@ -50,11 +50,6 @@ KI_API ki_object *ki_store_get(ki_store *store, const char *key);
 /** Lists all objects.  Owner: caller; release with ki_list_unref().  Errors: -ENOMEM. */
 KI_API KI_NODISCARD int ki_store_list(ki_store *store, ki_list **ret_list);
 
-/** Lists the objects that an index has under a value.
- *  Owner: caller; release with ki_list_unref().  Errors: KI_ERR_UNKNOWN_INDEX, -ENOMEM. */
-KI_API KI_NODISCARD int ki_store_by_index(ki_store *store, const char *index, const char *value,
-                                          ki_list **ret_list);
-
 /* Snapshots. Returned objects and strings are borrowed and valid while the snapshot is held.
  * Thread: any.  Blocks: no.  Since: 0.1 */
 
@@ -84,11 +79,6 @@ typedef struct ki_snapshot_iter {
 /** Begins an iteration over all objects, in an order that is stable while the objects remain in the
  *  store. */
 KI_API ki_snapshot_iter ki_snapshot_iter_begin(const ki_snapshot *snapshot);
-
-/** Begins an iteration over the objects that an index has under a value.
- *  Errors: KI_ERR_UNKNOWN_INDEX. */
-KI_API KI_NODISCARD int ki_snapshot_iter_by_index(const ki_snapshot *snapshot, const char *index,
-                                                  ki_str value, ki_snapshot_iter *ret_iter);
 
 /** Returns the next object of an iteration: 1 with *ret_object set, 0 at the end. */
 KI_API int ki_snapshot_iter_next(ki_snapshot_iter *iter, const ki_object **ret_object);

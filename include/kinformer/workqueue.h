@@ -9,8 +9,9 @@
  * the earlier applies. A delay is independent of the rest: adding the key at once, or processing
  * it, does not cancel the delay.
  *
- * The queue starts no threads. A worker that waits in ki_workqueue_get() also serves the timers. An
- * event loop polls instead (worker.h). Both can be combined. Statistics are in workqueue_stats.h.
+ * The queue starts no threads. A controller takes the keys (controller.h), or workers of the
+ * program do (worker.h): a worker that waits in ki_workqueue_get() also serves the timers, an event
+ * loop polls instead, and both can be combined. Statistics are in workqueue_stats.h.
  *
  * Memory: a known key takes about 80 bytes in addition to its text. Keys that are neither queued,
  * delayed nor processed are not known.  Thread: any, for every function here. */
@@ -94,37 +95,6 @@ KI_API KI_NODISCARD int ki_workqueue_add_rate_limited(ki_workqueue *queue, const
  *  Independent of ki_workqueue_done().  Blocks: no.  Since: 0.1 */
 KI_API void ki_workqueue_forget(ki_workqueue *queue, const char *key);
 
-/** Returns how often the key was added with rate limit since it was forgotten.
- *  Blocks: no.  Since: 0.1 */
-KI_API uint32_t ki_workqueue_requeues(ki_workqueue *queue, const char *key);
-
-/* Processing */
-
-/** A key to process, from get to done. */
-typedef struct ki_work {
-    const char *key; /* valid until done */
-    void *entry;     /* private; NULL after done */
-} ki_work;
-
-/** Waits for a key and takes it: returns 1. Keys are taken in the order in which they were queued.
- *  Owner:  caller; release *ret_work with ki_workqueue_done().
- *  Blocks: until there is a key, or the queue is shut down and empty.
- *  Errors: KI_ERR_STOPPED      shut down and empty: the worker should exit;
- *          KI_ERR_UNSUPPORTED  a key is delayed and the clock is not CLOCK_MONOTONIC: after a timed
- *                              wait, it was more than a second before the deadline.
- *  Since:  0.1 */
-KI_API KI_NODISCARD int ki_workqueue_get(ki_workqueue *queue, ki_work *ret_work);
-
-/** Marks a key as done. If it was added meanwhile, it is queued again, also in a queue that is shut
- *  down. Clears `work`; a second call has no effect.
- *  Blocks: no.  Since: 0.1 */
-KI_API void ki_workqueue_done(ki_workqueue *queue, ki_work *work);
-
-/** Marks the key in `work`, if any, as done and waits for the next one, in one step, for the loop
- *  of a worker. Zero `work` before the first call. After an error it is empty.
- *  Owner, Blocks, Errors: as ki_workqueue_get().  Since: 0.1 */
-KI_API KI_NODISCARD int ki_workqueue_next(ki_workqueue *queue, ki_work *work);
-
 /** Returns the number of keys that can be taken now. Keys that are delayed, or were added while
  *  being processed, do not count. The result may be outdated at once.
  *  Blocks: no.  Since: 0.1 */
@@ -137,26 +107,6 @@ KI_API size_t ki_workqueue_count(ki_workqueue *queue);
  *  ki_workqueue_shut_down_with_drain(). May be called again.
  *  Blocks: no.  Since: 0.1 */
 KI_API void ki_workqueue_shut_down(ki_workqueue *queue);
-
-/** When a queue that is shut down counts as drained. */
-typedef enum ki_drain {
-    /** No key is queued or being processed: all accepted keys are done. Workers must continue until
-     *  they get KI_ERR_STOPPED. */
-    KI_DRAIN_EMPTY,
-    /** No key is being processed, but keys may be queued: as ShutDownWithDrain of client-go. */
-    KI_DRAIN_IDLE,
-    KI_DRAIN_MAX
-} ki_drain;
-
-/** Shuts the queue down and waits until it is drained. A worker must not call it while it has a
- *  key: it would wait for itself.
- *  Blocks: until it is drained, or ki_workqueue_shut_down() is called meanwhile.
- *  Errors: KI_ERR_STOPPED  the latter;  -EINVAL  unknown `until`.
- *  Since:  0.1 */
-KI_API KI_NODISCARD int ki_workqueue_shut_down_with_drain(ki_workqueue *queue, ki_drain until);
-
-/** Returns whether the queue is shut down.  Blocks: no.  Since: 0.1 */
-KI_API bool ki_workqueue_is_shutting_down(ki_workqueue *queue);
 
 KI_AUTO_DEFINE(ki_workqueue, ki_workqueue_unref)
 

@@ -3,6 +3,7 @@
 #include "cli/gauge.h"
 
 #include <kinformer/encoding.h>
+#include <kinformer/packed.h>
 #include <kinformer/storage.h>
 
 #include "cli/command_loop.h"

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include <kinformer/json.h>
+#include <kinformer/time.h>
 
 #include "base/error.h"
 #include "controller/recorder.h"

@@ -7,6 +7,7 @@
 #include <kinformer/clock.h>
 #include <kinformer/list.h>
 #include <kinformer/lister.h>
+#include <kinformer/lister_iter.h>
 #include <kinformer/resource.h>
 #include <kinformer/selector.h>
 

@@ -32,6 +32,7 @@
 #include <kinformer/leader.h>
 #include <kinformer/list.h>
 #include <kinformer/lister.h>
+#include <kinformer/lister_iter.h>
 #include <kinformer/log.h>
 #include <kinformer/loop.h>
 #include <kinformer/memory.h>
@@ -61,6 +62,7 @@
 #include <kinformer/request.h>
 #include <kinformer/resource.h>
 #include <kinformer/resource_table.h>
+#include <kinformer/selection.h>
 #include <kinformer/selector.h>
 #include <kinformer/shard.h>
 #include <kinformer/status.h>

@@ -27,6 +27,7 @@
 #include <kinformer/rate_limiter.h>
 #include <kinformer/registration.h>
 #include <kinformer/status.h>
+#include <kinformer/worker.h>
 #include <kinformer/workqueue_stats.h>
 
 #define CHECK(condition)                                                    \

@@ -48,6 +48,7 @@
 #include <kinformer/encoding.h>
 #include <kinformer/health.h>
 #include <kinformer/kinformer.h>
+#include <kinformer/lister_iter.h>
 #include <kinformer/parts/shared_informer.h>
 #include <kinformer/parts/source.h>
 #include <kinformer/status.h>

@@ -8,6 +8,7 @@
 
 #include <kinformer/encoding.h>
 #include <kinformer/json.h>
+#include <kinformer/time.h>
 
 #include "object/json/json_scan.h"
 

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include <kinformer/encoding.h>
+#include <kinformer/packed.h>
 #include <kinformer/storage.h>
 
 #include "object/pack/packed.h"

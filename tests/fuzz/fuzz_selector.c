@@ -4,6 +4,7 @@
  * where. */
 #include <kinformer/buf.h>
 #include <kinformer/field_selector.h>
+#include <kinformer/label_selector.h>
 #include <kinformer/selector.h>
 
 #include "object/selector/field_selector.h"

@@ -15,6 +15,7 @@
 #include <kinformer/loop.h>
 #include <kinformer/parts/local_source.h>
 #include <kinformer/parts/shared_informer.h>
+#include <kinformer/selection.h>
 #include <kinformer/selector.h>
 #include <kinformer/shard.h>
 

@@ -3,6 +3,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <kinformer/index.h>
+
 #include "sim/sim.h"
 #include "support/by_value.h"
 

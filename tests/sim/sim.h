@@ -23,6 +23,7 @@
 #include <kinformer/informer.h>
 #include <kinformer/parts/engine.h>
 #include <kinformer/parts/transport.h>
+#include <kinformer/worker.h>
 #include <kinformer/workqueue.h>
 
 #include "apiserver/exchange.h"

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include <kinformer/clock.h>
+#include <kinformer/worker.h>
 #include <kinformer/workqueue_stats.h>
 
 #include "stress.h"

@@ -3,6 +3,7 @@
 #ifndef TESTS_SUPPORT_WORKQUEUE_H
 #define TESTS_SUPPORT_WORKQUEUE_H
 
+#include <kinformer/worker.h>
 #include <kinformer/workqueue.h>
 
 #include "workqueue/workqueue_state.h"

@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include <kinformer/label_selector.h>
 #include <kinformer/object.h>
 #include <kinformer/selector.h>
 

@@ -9,6 +9,7 @@
 #include <kinformer/encoding.h>
 #include <kinformer/json.h>
 #include <kinformer/merge.h>
+#include <kinformer/time.h>
 
 #include "support/objects.h"
 #include "support/test.h"

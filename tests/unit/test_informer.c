@@ -7,6 +7,7 @@
 
 #include <kinformer/encoding.h>
 #include <kinformer/health.h>
+#include <kinformer/index.h>
 #include <kinformer/informer.h>
 #include <kinformer/parts/shared_informer.h>
 #include <kinformer/parts/source.h>

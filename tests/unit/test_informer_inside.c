@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include <kinformer/health.h>
+#include <kinformer/index.h>
 #include <kinformer/informer.h>
 #include <kinformer/parts/queue.h>
 #include <kinformer/parts/shared_informer.h>

@@ -10,6 +10,7 @@
 #include <kinformer/factory.h>
 #include <kinformer/index.h>
 #include <kinformer/informer.h>
+#include <kinformer/packed.h>
 #include <kinformer/parts/local_source.h>
 #include <kinformer/parts/shared_informer.h>
 #include <kinformer/path.h>

@@ -4,7 +4,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <kinformer/index.h>
+#include <kinformer/label_selector.h>
 #include <kinformer/lister.h>
+#include <kinformer/lister_iter.h>
 #include <kinformer/parts/store_write.h>
 #include <kinformer/status.h>
 

@@ -6,6 +6,7 @@
 
 #include <kinformer/encoding.h>
 #include <kinformer/field_selector.h>
+#include <kinformer/label_selector.h>
 #include <kinformer/object.h>
 #include <kinformer/path.h>
 #include <kinformer/selector.h>

@@ -4,6 +4,8 @@
  * threads: yes */
 #include <pthread.h>
 
+#include <kinformer/label_selector.h>
+
 #include "object/selector/selector.h"
 #include "unit/selector_cases.h"
 #include "unit/selector_labels.h"

@@ -3,6 +3,8 @@
  * was checked against k8s.io/apimachinery v0.37.2 (util/json.Unmarshal and
  * metav1.LabelSelectorAsSelector) with a Go program over these very tables; the words of errors are
  * our own. */
+#include <kinformer/label_selector.h>
+
 #include "unit/selector_labels.h"
 
 typedef struct accept_case {

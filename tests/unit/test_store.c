@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <kinformer/index.h>
 #include <kinformer/parts/store_write.h>
 #include <kinformer/path.h>
 #include <kinformer/store.h>

@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <kinformer/index.h>
 #include <kinformer/store.h>
 
 #include "base/hash.h"

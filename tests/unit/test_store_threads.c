@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <kinformer/index.h>
 #include <kinformer/store.h>
 
 #include "cache/store/version.h"

@@ -4,6 +4,8 @@
 #include <math.h>
 #include <string.h>
 
+#include <kinformer/worker.h>
+
 #include "support/fake_clock.h"
 #include "support/test.h"
 #include "support/workqueue.h"

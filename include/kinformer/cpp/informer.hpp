@@ -6,6 +6,7 @@
 #include <kinformer/cpp/store.hpp>
 #include <kinformer/cpp/workqueue.hpp>
 #include <kinformer/health.h>
+#include <kinformer/index.h>
 #include <kinformer/registration.h>
 
 namespace ki

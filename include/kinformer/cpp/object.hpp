@@ -11,6 +11,7 @@
 #include <kinformer/encoding.h>
 #include <kinformer/field_selector.h>
 #include <kinformer/kinds.h>
+#include <kinformer/label_selector.h>
 #include <kinformer/merge.h>
 #include <kinformer/path.h>
 

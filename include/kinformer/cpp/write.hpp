@@ -5,6 +5,7 @@
 
 #include <kinformer/clock.h>
 #include <kinformer/cpp/object.hpp>
+#include <kinformer/time.h>
 
 namespace ki
 {

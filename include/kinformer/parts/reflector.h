@@ -12,6 +12,7 @@
 #include <kinformer/parts/engine.h>
 #include <kinformer/parts/queue.h>
 #include <kinformer/parts/source.h>
+#include <kinformer/selection.h>
 #include <kinformer/selector.h>
 #include <kinformer/store.h>
 

@@ -7,6 +7,7 @@
 #include <kinformer/index.h>
 #include <kinformer/parts/shared_informer.h>
 #include <kinformer/projection.h>
+#include <kinformer/selection.h>
 
 #include "base/alloc.h"
 #include "base/error.h"

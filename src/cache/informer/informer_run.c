@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Starting and stopping a shared informer, and its settings. */
+#include <kinformer/index.h>
+#include <kinformer/selection.h>
+
 #include "base/alloc.h"
 #include "base/assert.h"
 #include "base/error.h"

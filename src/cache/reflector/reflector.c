@@ -8,6 +8,7 @@
 
 #include <kinformer/encoding.h>
 #include <kinformer/projection.h>
+#include <kinformer/selection.h>
 
 #include "base/alloc.h"
 #include "base/assert.h"

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include <kinformer/field_selector.h>
+#include <kinformer/selection.h>
 #include <kinformer/selector.h>
 
 #include "base/alloc.h"

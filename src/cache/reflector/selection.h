@@ -3,6 +3,7 @@
 #ifndef KI_CACHE_REFLECTOR_SELECTION_H
 #define KI_CACHE_REFLECTOR_SELECTION_H
 
+#include <kinformer/selection.h>
 #include <kinformer/selector.h>
 
 #include "object/selector/shard.h"

@@ -2,8 +2,11 @@
 /* Listers. A selector or a namespace is resolved by an index where possible, and only the rest is
  * checked per object: labels only if the selector has any, namespaces only if there is no index of
  * them. */
+#include <kinformer/index.h>
 #include <kinformer/key.h>
+#include <kinformer/label_selector.h>
 #include <kinformer/lister.h>
+#include <kinformer/lister_iter.h>
 
 #include "base/error.h"
 #include "cache/store/version.h"

@@ -4,6 +4,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include <kinformer/packed.h>
+
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/options.h"

@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include <kinformer/packed.h>
 #include <kinformer/storage.h>
 
 #include "base/alloc.h"

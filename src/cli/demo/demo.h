@@ -8,6 +8,7 @@
 #include <kinformer/call.h>
 #include <kinformer/path.h>
 #include <kinformer/request.h>
+#include <kinformer/worker.h>
 #include <kinformer/workqueue.h>
 
 #include "cli/demo/demo_check.h"

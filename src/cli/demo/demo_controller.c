@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include <kinformer/call.h>
+#include <kinformer/index.h>
 #include <kinformer/rate_limiter.h>
 #include <kinformer/worker.h>
 

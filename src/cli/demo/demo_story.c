@@ -4,6 +4,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <kinformer/index.h>
+
 #include "cli/command_loop.h"
 #include "cli/demo/demo.h"
 #include "cli/follow.h"

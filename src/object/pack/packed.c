@@ -4,6 +4,7 @@
 #include <errno.h>
 #include <string.h>
 
+#include <kinformer/packed.h>
 #include <kinformer/projection.h>
 #include <kinformer/storage.h>
 

@@ -6,6 +6,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include <kinformer/label_selector.h>
+
 #include "base/alloc.h"
 #include "base/assert.h"
 #include "base/error.h"

@@ -2,6 +2,8 @@
 /* Matches labels against a selector: one lookup per requirement, which is cheaper than iterating
  * over all labels, since selectors have few requirements. Allocates nothing, and decodes only
  * labels stored with escapes. */
+#include <kinformer/label_selector.h>
+
 #include "object/names.h"
 #include "object/object.h"
 #include "object/projection/keep_tree.h"

@@ -3,6 +3,8 @@
  * and unknown members are ignored. */
 #include <stdio.h>
 
+#include <kinformer/label_selector.h>
+
 #include "base/error.h"
 #include "object/names.h"
 #include "object/selector/selector.h"
