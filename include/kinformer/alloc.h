@@ -19,9 +19,9 @@ typedef struct ki_alloc {
     /** Frees `block`, which is never NULL. May be called on any thread. */
     void (*free)(void *block, void *user);
     void *user;
-    /** Returns unused memory to the system. Called on the loop, one second after a list that freed
-     *  1 MiB or more between blocks that remain, as transformed lists do; never for single events.
-     *  May be NULL. */
+    /** Returns unused memory to the system. Called on the client's thread, one second after a
+     *  list that freed 1 MiB or more between blocks that remain, as transformed lists do; never for
+     *  single events. May be NULL. */
     void (*trim)(void *user);
 } ki_alloc;
 

@@ -120,8 +120,7 @@ KI_API KI_NODISCARD int ki_apiserver_write_kubeconfig(const ki_apiserver *server
  *  `options` may be NULL; its `config` must be NULL. Unless `qps` is set, requests are not rate
  *  limited.
  *  Owner:  caller; release with ki_client_unref() or ki_client_close(). It holds no reference to
- *          the
- *          server.
+ *          the server.
  *  Thread: any.  Blocks: no.
  *  Errors: as ki_client_new();  -EINVAL  `config` is set.  Since: 0.1 */
 KI_API KI_NODISCARD int ki_apiserver_client(const ki_apiserver *server,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Requests that do not wait: the response is passed to a callback on the loop. Requests that wait
- * for their response are in request.h. */
+/* Requests that do not wait: the response is passed to a callback on the client's thread. Requests
+ * that wait for their response are in request.h. */
 #ifndef KINFORMER_CALL_H
 #define KINFORMER_CALL_H
 
@@ -13,8 +13,8 @@ KI_BEGIN_DECLS
 
 typedef struct ki_call ki_call;
 
-/** Receives the response, once, on the loop (see also ki_loop_stop()). `response` is valid during
- *  the call only (take references to its content); `error` is NULL on success. */
+/** Receives the response, once, on the client's thread (see also ki_loop_stop()). `response` is
+ *  valid during the call only (take references to its content); `error` is NULL on success. */
 typedef void (*ki_call_done)(ki_call *call, const ki_response *response, const ki_error *error,
                              void *user);
 

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The client: connections to one API server, according to a configuration, on an event loop.
- * Informers and factories use it, and all kinds of requests are made with it (see request.h and
- * discovery.h).
+/* The client: connections to one API server, according to a configuration. Informers and factories
+ * use it, and all kinds of requests are made with it (see request.h and discovery.h).
  *
  *   ki_client *client = NULL;
  *   ki_informer *pods = NULL;
@@ -10,7 +9,10 @@
  *   r = ki_informer_on_change(pods, fn, user, NULL, &error);
  *   r = ki_client_start(client, &error);
  *
- * Credentials are kept current: files are read again, plugins are run again. */
+ * Credentials are kept current: files are read again, plugins are run again.
+ *
+ * All work of a client and its informers happens on "the client's thread": its own, or, with the
+ * option `loop`, the thread that runs that loop at the time (loop.h). */
 #ifndef KINFORMER_CLIENT_H
 #define KINFORMER_CLIENT_H
 
@@ -92,8 +94,8 @@ KI_API KI_NODISCARD int ki_client_new(const ki_client_options *options, ki_clien
 /** Takes and releases references. Releasing the last one stops the informers of
  *  ki_client_informer(). When these have stopped, and factories, sources and requests that use the
  *  client have ended, all connections are closed; if the client has its own thread, that exits too.
- *  If another thread runs the loop, it waits until that has released the client. ki_client_unref()
- *  always returns NULL; both accept NULL.
+ *  If another thread is the client's thread, it waits until that has released the client.
+ *  ki_client_unref() always returns NULL; both accept NULL.
  *  Thread: any, including callbacks.  Blocks: ki_client_unref() may, as described.  Since: 0.1 */
 KI_API ki_client *ki_client_ref(ki_client *client);
 KI_API ki_client *ki_client_unref(ki_client *client);
@@ -104,14 +106,13 @@ KI_API ki_client *ki_client_unref(ki_client *client);
  *  during process exit may use libraries that are already unloaded. References to the client's
  *  informers may be released before or after. Other references to the client, and factories, must
  *  be released before; it waits for them. Always returns NULL; accepts NULL.
- *  Thread: any except the loop's thread and those of handlers.  Blocks: yes.  Since: 0.1 */
+ *  Thread: any except the client's thread and those of handlers.  Blocks: yes.  Since: 0.1 */
 KI_API ki_client *ki_client_close(ki_client *client);
 
 /** Returns an informer of the client. Without `options` (NULL) it is shared: each resource has one,
  *  which every call returns. With options (selectors, a namespace, indexes, a resync period and so
- *  on) each call creates another one; `engine` and `source` in them must be NULL. Start it with
- *  ki_client_start(). It runs until the client ends, even if it is released; one with options can
- *  be stopped earlier with ki_informer_stop().
+ *  on) each call creates another one. Start it with ki_client_start(). It runs until the client
+ *  ends, even if it is released; one with options can be stopped earlier with ki_informer_stop().
  *  Owner:  caller; release with ki_informer_unref().  Thread: any.  Blocks: no.
  *  Errors: as ki_factory_informer().
  *  Since:  0.1 */
@@ -133,10 +134,10 @@ KI_API KI_NODISCARD int ki_client_start(ki_client *client, ki_error *error);
 KI_API KI_NODISCARD int ki_client_wait_for_sync(ki_client *client, uint32_t timeout_ms,
                                                 ki_error *error);
 
-/** Creates a factory on this client: ki_factory_new() with engine and transport set. `options` may
- *  be NULL.
+/** Creates a factory on this client. `options` may be NULL.
  *  Owner:  caller; release with ki_factory_unref().  Thread: any.  Blocks: no.
- *  Errors: as ki_factory_new();  -EINVAL  the options name another engine or source.
+ *  Errors: as ki_projection_new();  -EINVAL  the options have an engine or a source;  -ENOMEM,
+ *          -E2BIG.
  *  Since:  0.1 */
 KI_API KI_NODISCARD int ki_client_factory(ki_client *client, const ki_factory_options *options,
                                           ki_factory **ret_factory, ki_error *error);

@@ -38,21 +38,21 @@ KI_BEGIN_DECLS
 KI_API bool ki_store_is_at_least(ki_store *store, const char *resource_version);
 
 /** Waits until the store of an informer is at least at `resource_version`; handlers may not have
- *  received the change yet. A `timeout_ms` of 0 only checks, UINT32_MAX waits forever; any other
- *  value requires a loop whose clock is CLOCK_MONOTONIC, as the default is.
- *  Thread: any; on the loop's thread and inside callbacks only with a `timeout_ms` of 0.  Blocks:
- *          yes.
+ *  received the change yet. A `timeout_ms` of 0 only checks, UINT32_MAX waits forever.
+ *  Thread: any; on the client's thread and inside callbacks only with a `timeout_ms` of 0.
+ *  Blocks: yes.
  *  Errors: -ETIMEDOUT;  KI_ERR_STOPPED  the informer was stopped;
  *          KI_ERR_INVALID  resource_version is not a decimal number;
  *          KI_ERR_UNSUPPORTED  the informer has a KI_QUEUE_DELTA_FIFO;
- *          KI_ERR_BUSY  called on the loop or inside a callback, where it would wait forever.
+ *          KI_ERR_BUSY  called on the client's thread or inside a callback, where it would wait
+ *          forever.
  *  Since:  0.1 */
 KI_API KI_NODISCARD int ki_informer_wait_version(ki_informer *informer,
                                                  const char *resource_version, uint32_t timeout_ms,
                                                  ki_error *error);
 
-/** Called once, on the loop, with no lock held. `result` is 0 if the version was reached,
- *  -ETIMEDOUT, or KI_ERR_STOPPED. */
+/** Called once, on the client's thread, with no lock held. `result` is 0 if the version was
+ *  reached, -ETIMEDOUT, or KI_ERR_STOPPED. */
 typedef void (*ki_version_fn)(ki_informer *informer, int result, void *user);
 
 /** As ki_informer_wait_version(), without blocking: `fn` is called with the result, never inside

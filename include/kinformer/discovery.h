@@ -33,7 +33,7 @@ typedef enum ki_verb_set {
  *  `max_age_ms`; 0: always fetch. Concurrent callers share one fetch. A group whose server does not
  *  respond is omitted and named by ki_discovery_failure_at(); the other groups are available.
  *  Owner:  caller; release with ki_discovery_unref().
- *  Thread: any except the loop's thread.  Blocks: yes.
+ *  Thread: any except the client's thread.  Blocks: yes.
  *  Errors: as ki_client_do();
  *          KI_ERR_INVALID, KI_ERR_UNSUPPORTED, KI_ERR_SYNTAX and so on: the response is not a list
  *          of API groups;  KI_ERR_LIMIT  more than 20,000 resources.
@@ -42,8 +42,8 @@ KI_API KI_NODISCARD int ki_client_discover(ki_client *client, uint32_t max_age_m
                                            ki_discovery **ret_discovery, ki_error *error);
 
 /** Fetches the resources of the server without waiting: `done` receives the result (borrowed) or an
- *  error, on the loop and never from inside this call. If the loop is stopped first, `done`
- *  receives KI_ERR_STOPPED (see ki_loop_stop()).
+ *  error, on the client's thread and never from inside this call. If the loop is stopped first,
+ *  `done` receives KI_ERR_STOPPED (see ki_loop_stop()).
  *  Thread: any, including callbacks.  Blocks: no.
  *  Errors: KI_ERR_STOPPED  the loop was stopped;  -EINVAL  `done` is NULL;  -ENOMEM.
  *  Since:  0.1 */
@@ -62,7 +62,7 @@ KI_API void ki_client_discover_cancel(ki_client *client, const void *user);
  *  unknown, the resources are fetched again, unless that was done within the last two seconds.
  *  While the server is unreachable, the cached result is used.
  *  Owner:  caller; release *ret_resource with ki_resource_unref().
- *  Thread: any except the loop's thread.  Blocks: yes.
+ *  Thread: any except the client's thread.  Blocks: yes.
  *  Errors: KI_ERR_NOT_FOUND  the server has no such resource;  as ki_client_discover().
  *  Since:  0.1 */
 KI_API KI_NODISCARD int ki_client_resolve(ki_client *client, const char *name,

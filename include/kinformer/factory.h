@@ -18,9 +18,9 @@ typedef struct ki_transport ki_transport; /* <kinformer/parts/transport.h> */
 
 typedef struct ki_factory_options {
     size_t size;       /* see KI_OPTIONS_INIT */
-    ki_engine *engine; /* required; kept by reference */
+    ki_engine *engine; /* NULL for factories of a client; else required; kept by reference */
 
-    /* The source of objects: one of the two. */
+    /* The source of objects: none with ki_client_factory(), else one of the two. */
     const ki_transport *transport; /* to an API server; copied */
     bool json_only;          /* with a transport: as in ki_source_http_options, for all resources */
     bool json_if_incomplete; /* as json_only */
@@ -47,8 +47,8 @@ typedef struct ki_factory_options {
      *  none. */
     void (*configure)(const ki_resource *resource, ki_informer_options *options, void *user);
 
-    /** May change the options of each list and each watch; called on the loop. Strings that it sets
-     *  must be valid until the source's function returns. NULL: none. */
+    /** May change the options of each list and each watch; called on the client's thread.
+     *  Strings that it sets must be valid until the source's function returns. NULL: none. */
     void (*tweak)(const ki_resource *resource, ki_list_options *options, void *user);
 
     void *user; /* for make_source, configure and tweak */
@@ -87,8 +87,8 @@ KI_API void ki_factory_release(ki_factory *factory, ki_informer *informer);
  *  Blocks: no.  Errors: KI_ERR_STOPPED, -ENOMEM.  Since: 0.1 */
 KI_API KI_NODISCARD int ki_factory_start(ki_factory *factory, ki_error *error);
 
-/** Stops all informers permanently. This is complete when ki_factory_is_stopped() returns true; the
- *  loop must run for it. Stopping twice is allowed.  Blocks: no.  Since: 0.1 */
+/** Stops all informers permanently. This is complete when ki_factory_is_stopped() returns true.
+ *  Stopping twice is allowed.  Blocks: no.  Since: 0.1 */
 KI_API void ki_factory_stop(ki_factory *factory);
 
 /** Returns whether the factory was stopped and none of its informers runs any more, except those
@@ -97,13 +97,13 @@ KI_API void ki_factory_stop(ki_factory *factory);
 KI_API bool ki_factory_is_stopped(ki_factory *factory);
 
 /** Waits until all started informers and their handlers have synced. A `timeout_ms` of 0 only
- *  checks, UINT32_MAX waits forever; any other value requires a loop whose clock is
- *  CLOCK_MONOTONIC, as the default is. The message of `error` names the informer that is furthest
+ *  checks, UINT32_MAX waits forever. The message of `error` names the informer that is furthest
  *  behind and its latest failure; http_code and reason are those of that failure.
- *  Thread: any; on the loop's thread and inside callbacks only with a `timeout_ms` of 0.  Blocks:
- *          yes.
+ *  Thread: any; on the client's thread and inside callbacks only with a `timeout_ms` of 0.
+ *  Blocks: yes.
  *  Errors: -ETIMEDOUT;  KI_ERR_STOPPED;  -ENOMEM;
- *          KI_ERR_BUSY  called on the loop or inside a callback, where it would wait forever.
+ *          KI_ERR_BUSY  called on the client's thread or inside a callback, where it would wait
+ *          forever.
  *  Since:  0.1 */
 KI_API KI_NODISCARD int ki_factory_wait_for_sync(ki_factory *factory, uint32_t timeout_ms,
                                                  ki_error *error);

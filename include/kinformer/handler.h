@@ -2,10 +2,10 @@
 /* Handlers: callbacks for objects that are added, changed and deleted. Each handler has its own
  * queue and receives events in order, one at a time; a slow handler does not delay others.
  *
- * By default (KI_DELIVERY_THREAD) handlers share the threads of their loop. A handler uses a thread
+ * By default (KI_DELIVERY_THREAD) handlers share threads of the client. A handler uses a thread
  * only while it has events, and keeps it until its queue is empty or other handlers wait for a
  * thread. When all threads are busy and an event has waited for 5 ms, more threads are started, up
- * to `handler_threads` of the options of the client, loop or engine (default 256). At that limit
+ * to `handler_threads` of ki_client_options or ki_loop_options (default 256). At that limit
  * events wait until a callback returns: a warning is logged, and ki_health counts it. Threads that
  * are idle for 10 s exit; one remains while there are such handlers.
  *
@@ -57,7 +57,8 @@ typedef void (*ki_change_fn)(const ki_change *change, void *user);
  *  held. The callbacks of one handler are called one at a time. When one is called, the store
  *  already contains the change, and possibly later ones.
  *
- *  Callbacks must not throw C++ exceptions or call longjmp() (see engine.h). */
+ *  Callbacks must return: they must not throw C++ exceptions or call longjmp(). In C++, use
+ *  <kinformer/kinformer.hpp>, or declare them noexcept. */
 typedef struct ki_handler {
     size_t size; /* see KI_OPTIONS_INIT */
     /** An object was added. `is_initial`: it existed when the informer or the handler started. */
@@ -105,9 +106,9 @@ typedef struct ki_registration ki_registration;
 
 /** Where the callbacks of a handler run. */
 typedef enum ki_delivery {
-    KI_DELIVERY_DEFAULT, /* as KI_DELIVERY_THREAD if the loop has threads, otherwise
-                            KI_DELIVERY_LOOP */
-    KI_DELIVERY_LOOP,    /* on the loop, interleaved with all other work: they must not block */
+    KI_DELIVERY_DEFAULT, /* KI_DELIVERY_THREAD, or KI_DELIVERY_LOOP if the loop of the client has
+                            the option no_threads */
+    KI_DELIVERY_LOOP,    /* on the client's thread, between its other work: they must not block */
     KI_DELIVERY_CALLER,  /* inside ki_registration_dispatch() or ki_registration_run() */
     KI_DELIVERY_THREAD,  /* on a shared thread, not always the same one; they may block */
 } ki_delivery;

@@ -3,9 +3,9 @@
  *
  * A reflector lists and watches the source and adds changes to a queue; each batch of the queue
  * becomes one version of the store, and is queued for every handler, in order. All of this runs on
- * the loop. Callbacks of handlers run by default on threads that handlers share; ki_delivery in
- * handler.h selects this per handler. All functions may be called on any thread, including
- * callbacks, unless stated otherwise. */
+ * the client's thread (client.h). Callbacks of handlers run by default on threads that handlers
+ * share; ki_delivery in handler.h selects this per handler. All functions may be called on any
+ * thread, including callbacks, unless stated otherwise. */
 #ifndef KINFORMER_INFORMER_H
 #define KINFORMER_INFORMER_H
 
@@ -30,8 +30,8 @@ typedef struct ki_watch_failure ki_watch_failure; /* <kinformer/health.h> */
 /** Stores the object to keep instead in *ret_object (a reference; ki_object_ref(object) to keep
  *  it). It must have the same key, and should have the same uid and resourceVersion, by which a
  *  relist detects unchanged objects. Called once for each object of a list or an event, as soon as
- *  it is decoded, so that lists never need memory for all original objects; in order, on the loop,
- *  with no lock held.
+ *  it is decoded, so that lists never need memory for all original objects; in order, on the
+ *  client's thread, with no lock held.
  *
  *  After a retriable error (ki_error_is_retriable(), such as -ENOMEM) the list or the event is
  *  repeated later. After any other error, and for another key (KI_ERR_KEY) or no object
@@ -39,9 +39,9 @@ typedef struct ki_watch_failure ki_watch_failure; /* <kinformer/health.h> */
  *  previous state. A deletion is not lost: it is delivered with the object unchanged. */
 typedef int (*ki_transform)(const ki_object *object, ki_object **ret_object, void *user);
 
-/** Called for every failed attempt to list or watch, on the loop: including attempts that are
- *  retried automatically, but not for a watch that the server had accepted and that is resumed at
- *  once, nor for a fallback (from a streaming list to a list, or to a list without a
+/** Called for every failed attempt to list or watch, on the client's thread: including attempts
+ *  that are retried automatically, but not for a watch that the server had accepted and that is
+ *  resumed at once, nor for a fallback (from a streaming list to a list, or to a list without a
  *  resourceVersion). Failures are logged with or without it. */
 typedef void (*ki_watch_error_handler)(ki_informer *informer, const ki_watch_failure *failure,
                                        void *user);
@@ -57,9 +57,10 @@ typedef enum ki_at_limit {
 } ki_at_limit;
 
 typedef struct ki_informer_options {
-    size_t size;                 /* see KI_OPTIONS_INIT */
-    ki_engine *engine;           /* required; kept by reference */
-    const ki_source *source;     /* required; copied; owned by the informer on success */
+    size_t size;             /* see KI_OPTIONS_INIT */
+    ki_engine *engine;       /* NULL for informers of a client or factory; else required; kept by
+                                reference */
+    const ki_source *source; /* as engine; copied; owned by the informer on success */
     const ki_resource *resource; /* of the objects; NULL: unknown, any kind of object is accepted */
     const char *name;            /* for logs and reports; NULL: that of the resource */
     const char *label_selector;  /* NULL: every object */
@@ -111,7 +112,8 @@ typedef struct ki_informer_options {
 KI_API ki_informer *ki_informer_ref(ki_informer *informer);
 KI_API ki_informer *ki_informer_unref(ki_informer *informer);
 
-/** Starts the informer, which runs on the loop.
+/** Starts the informer, which runs on the client's thread. For informers of a client,
+ *  ki_client_start() does this.
  *  Blocks: no.
  *  Errors: KI_ERR_EXISTS  it was already started;  KI_ERR_STOPPED  it cannot be started again;
  *          -ENOMEM.
@@ -121,7 +123,7 @@ KI_API KI_NODISCARD int ki_informer_start(ki_informer *informer, ki_error *error
 /** Stops the informer permanently. Its handlers are removed, as by ki_registration_remove(): a
  *  callback that another thread was about to call may still start, but no other; queued events are
  *  dropped. The stop is complete, and no callback runs or starts, when ki_informer_is_stopped()
- *  returns true; the loop must run for it. The store remains readable. Stopping twice is allowed.
+ *  returns true. The store remains readable. Stopping twice is allowed.
  *  Blocks: no.  Since: 0.1 */
 KI_API void ki_informer_stop(ki_informer *informer);
 
@@ -134,13 +136,13 @@ KI_API bool ki_informer_is_stopped(ki_informer *informer);
 KI_API bool ki_informer_has_synced(ki_informer *informer);
 
 /** Waits until the informer and its handlers have synced. A `timeout_ms` of 0 only checks,
- *  UINT32_MAX waits forever; any other value requires a loop whose clock is CLOCK_MONOTONIC, as the
- *  default is. The message of `error` includes the latest failure; http_code and reason are those
- *  of that failure.
- *  Thread: any; on the loop's thread and inside callbacks only with a `timeout_ms` of 0.  Blocks:
- *          yes.
+ *  UINT32_MAX waits forever. The message of `error` includes the latest failure; http_code and
+ *  reason are those of that failure.
+ *  Thread: any; on the client's thread and inside callbacks only with a `timeout_ms` of 0.
+ *  Blocks: yes.
  *  Errors: -ETIMEDOUT;  KI_ERR_STOPPED  the informer was stopped;
- *          KI_ERR_BUSY  called on the loop or inside a callback, where it would wait forever.
+ *          KI_ERR_BUSY  called on the client's thread or inside a callback, where it would wait
+ *          forever.
  *  Since:  0.1 */
 KI_API KI_NODISCARD int ki_informer_wait_for_sync(ki_informer *informer, uint32_t timeout_ms,
                                                   ki_error *error);
@@ -152,9 +154,8 @@ KI_API KI_NODISCARD int ki_informer_wait_for_sync(ki_informer *informer, uint32_
  *          owns the handler and calls its `destroy`.
  *  Blocks: no.
  *  Errors: KI_ERR_STOPPED;  -EINVAL  unknown delivery;  KI_ERR_UNSUPPORTED  KI_DELIVERY_THREAD, and
- *          the loop has no threads;  -EAGAIN  too many threads;  KI_ERR_LIMIT  the name is too
- *          long;
- *          -ENOMEM, -E2BIG.
+ *          the loop has the option no_threads;  -EAGAIN  too many threads;  KI_ERR_LIMIT  the name
+ *          is too long;  -ENOMEM, -E2BIG.
  *  Since:  0.1 */
 KI_API KI_NODISCARD int ki_informer_add_handler(ki_informer *informer, const ki_handler *handler,
                                                 const ki_handler_options *options,

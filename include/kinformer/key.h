@@ -23,8 +23,7 @@ KI_API KI_NODISCARD int ki_key_split(ki_str key, ki_str *ret_namespace, ki_str *
 /** Compares two resourceVersions of any length: *ret_order is less than, equal to or greater than
  *  0.
  *  Errors: KI_ERR_INVALID  one is empty, "0", has a leading zero or a character that is not a
- *                          digit:
- *          such versions have no order.
+ *                          digit: such versions have no order.
  *  Since:  0.1 */
 KI_API KI_NODISCARD int ki_resource_version_compare(ki_str a, ki_str b, int *ret_order);
 

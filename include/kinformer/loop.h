@@ -4,16 +4,15 @@
  *
  *   ki_loop_start()   a private thread runs it; the program does nothing.
  *   ki_loop_run()     the caller's thread runs it, until ki_loop_stop().
- *   ki_loop_fd(), ki_loop_dispatch()   an event loop of the program runs it: whenever the
- *   descriptor
- *                     is readable, it calls ki_loop_dispatch().
+ *   ki_loop_fd(), ki_loop_dispatch()
+ *                     an event loop of the program runs it: whenever the descriptor is readable, it
+ *                     calls ki_loop_dispatch().
  *
  * Handlers run by default on threads that they share, so that a slow handler does not delay others
  * (see handler.h). With `no_threads` in the options, no thread is started, and handlers run on
  * the loop. Threads are named "ki-loop", and "ki-handler-" with a number.
  *
- * Callbacks must return: they must not throw C++ exceptions, call longjmp() or exit their thread;
- * see engine.h.
+ * Callbacks must return: they must not throw C++ exceptions, call longjmp() or exit their thread.
  *
  * After fork(), the child may release what it inherited and create its own; nothing it does affects
  * the parent:

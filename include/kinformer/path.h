@@ -61,8 +61,7 @@ KI_API const char *ki_path_text(const ki_path *path);
 /** Finds the first value at a path under `root`. Allocates nothing, unless the path has `..`, or
  *  more than eight branching steps, or a filter compares strings that are stored encoded.
  *  Errors: KI_ERR_NOT_FOUND;  KI_ERR_NO_SCHEMA  not found, but the path leads to protobuf fields
- *          that
- *          the library has no schema for, and the value may be among them;
+ *          that the library has no schema for, and the value may be among them;
  *          KI_ERR_LIMIT  as ki_path_iter_next();  -ENOMEM.
  *  Since:  0.1 */
 KI_API KI_NODISCARD int ki_path_first(const ki_path *path, const ki_value *root,

@@ -6,9 +6,9 @@
  *   r = ki_recorder_new(client, &options, &recorder, &error);
  *   ki_recorder_event(recorder, website, KI_EVENT_NORMAL, "Created", "Reconcile", "new Service");
  *
- * Recording never waits: events are queued and sent on the loop, one after the other. They are
- * merged and limited by the rules and numbers of client-go, so that a failing controller does not
- * flood the server:
+ * Recording never waits: events are queued, and sent on the client's thread, one after the other.
+ * They are merged and limited by the rules and numbers of client-go, so that a failing controller
+ * does not flood the server:
  *   - an event that repeats an earlier one increments its count;
  *   - from the tenth different note on, events with the same object, type and reason within 10
  *     minutes become one event "(combined from similar events): ...";

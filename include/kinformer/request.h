@@ -106,7 +106,7 @@ typedef struct ki_response {
     const char *continue_token;   /* of the list; "" at its end */
     int64_t remaining;            /* objects after this page, if the server sent it; otherwise -1 */
     uint64_t unread; /* undecodable objects of the list, which are not in it; each was reported to
-                        `on_report` of the loop */
+                        `on_report` of ki_loop_options */
     ki_str body;     /* of KI_VERB_RAW; on failure, the beginning */
     ki_str content_type;               /* of KI_VERB_RAW */
     struct ki_response_memory *memory; /* private */
@@ -116,19 +116,19 @@ typedef struct ki_response {
  *  Thread: any.  Blocks: no.  Since: 0.1 */
 KI_API void ki_response_done(ki_response *response);
 
-/** Makes a request and waits for its response. If no thread runs the loop at this time, the caller
- *  runs it until the response has arrived or another thread starts to run it. `ret_response` may
- *  be NULL; it is also set on failure (see `object` there), and must be released with
+/** Makes a request and waits for its response. With a loop that no thread runs at this time, the
+ *  caller runs it until the response has arrived or another thread starts to run it. `ret_response`
+ * may be NULL; it is also set on failure (see `object` there), and must be released with
  *  ki_response_done() in any case.
- *  Thread: any except the loop's thread.  Blocks: yes.
+ *  Thread: any except the client's thread.  Blocks: yes.
  *  Errors: KI_ERR_NOT_FOUND  the server has no such object or resource (404);
  *          KI_ERR_EXISTS   the object to be created already exists;
  *          KI_ERR_STATUS   the server refused the request for another reason: see status.h;
  *          KI_ERR_INVALID, -EINVAL  invalid names; missing or conflicting members;
  *          -ETIMEDOUT;  KI_ERR_TLS, -ECONNREFUSED and so on: no connection;
  *          KI_ERR_LIMIT    the response is too large;  KI_ERR_SYNTAX and so on: it is undecodable;
- *          KI_ERR_BUSY     called on the loop, where it would wait forever;
- *          KI_ERR_STOPPED  the loop was stopped;  -ENOMEM, -E2BIG.
+ *          KI_ERR_BUSY     called on the client's thread, where it would wait forever;
+ *          KI_ERR_STOPPED  the client's loop was stopped;  -ENOMEM, -E2BIG.
  *  Since:  0.1 */
 KI_API KI_NODISCARD int ki_client_do(ki_client *client, const ki_request *request,
                                      ki_response *ret_response, ki_error *error);
@@ -195,8 +195,8 @@ KI_API KI_NODISCARD int ki_client_delete_object(ki_client *client, const ki_reso
 /** Retries a change after conflicts: calls `attempt`, which reads, changes and writes an object,
  *  until it returns something other than a conflict (ki_error_is_conflict() of its error), at most
  *  five times, with slightly more than 10 ms between them. Returns the result of the last call.
- *  Thread: any except the loop's thread.  Blocks: yes.
- *  Errors: KI_ERR_BUSY  called on the loop;  whatever `attempt` returns.
+ *  Thread: any except the client's thread.  Blocks: yes.
+ *  Errors: KI_ERR_BUSY  called on the client's thread;  whatever `attempt` returns.
  *  Since:  0.1 */
 KI_API KI_NODISCARD int ki_client_retry_on_conflict(ki_client *client,
                                                     int (*attempt)(void *user, ki_error *error),

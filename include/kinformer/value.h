@@ -68,8 +68,8 @@ KI_API bool ki_value_equals(const ki_value *value, ki_str text);
 KI_API bool ki_value_equals_text(const ki_value *value, const char *text);
 
 /** Reads an integer. 1e3 and 2.0 are integers; 2.5 is not.
- *  Errors: KI_ERR_TYPE  not a number;  KI_ERR_RANGE  not an integer, or beyond int64.  Since:
- *                       0.1 */
+ *  Errors: KI_ERR_TYPE  not a number;  KI_ERR_RANGE  not an integer, or beyond int64.
+ *  Since:  0.1 */
 KI_API KI_NODISCARD int ki_value_int64(const ki_value *value, int64_t *ret_number);
 
 /** Reads a number, rounded to the nearest double. The result does not depend on the locale.

@@ -13,7 +13,7 @@
  *                                 website, NULL, &error);
  *
  * The caller owns *ret_object; release it with ki_object_unref(). `ret_object` may be NULL.
- * Thread: any except the loop's thread.  Blocks: yes.
+ * Thread: any except the client's thread.  Blocks: yes.
  * Errors: those of ki_client_do(), and those named below. */
 #ifndef KINFORMER_WRITE_H
 #define KINFORMER_WRITE_H

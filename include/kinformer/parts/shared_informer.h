@@ -1,6 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Shared informers and factories without a client: on any engine, from any source or transport.
- * Programs with a client use ki_client_informer() and ki_client_factory(). */
+ * Programs with a client use ki_client_informer() and ki_client_factory().
+ *
+ * "The client's thread" in informer.h, factory.h and handler.h is here the thread that calls
+ * ki_engine_run(), which must be called for a stop to complete. Functions that wait with a timeout,
+ * such as ki_informer_wait_for_sync(), require an engine whose clock is CLOCK_MONOTONIC. */
 #ifndef KINFORMER_PARTS_SHARED_INFORMER_H
 #define KINFORMER_PARTS_SHARED_INFORMER_H
 
