@@ -162,7 +162,7 @@ static void survives_all_faults_at_once(cluster *c)
         snprintf(name, sizeof(name), "space-%d", i % 12);
         put_namespace(c, name, teams[i % 5 % 3]);
         if (i % 10 == 3) {
-            ki_apiserver_cut(c->server);
+            ki_apiserver_break_connections(c->server);
         } else if (i % 10 == 6) {
             ki_apiserver_expire_history(c->server);
             ki_apiserver_drop_watches(c->server);

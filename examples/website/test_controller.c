@@ -140,7 +140,7 @@ static void survives_all_faults_at_once(void)
         (void)!ki_apiserver_delete(server, i % 3 ? DEPLOYMENTS : CONFIGS, "default", NAME(CONFIGS),
                                    NULL);
         ki_apiserver_expire_history(server);
-        (i % 4 ? ki_apiserver_cut : ki_apiserver_drop_watches)(server);
+        (i % 4 ? ki_apiserver_break_connections : ki_apiserver_drop_watches)(server);
         usleep(20000);
     }
     CHECK(ki_apiserver_set_faults(server, NULL, &error) >= 0);

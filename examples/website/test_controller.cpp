@@ -110,7 +110,7 @@ static void survives_all_faults_at_once(cluster &&c)
     for (int i = 0; i < 30; i++) {
         c.change(websites, R"({"spec": {"replicas": )" + std::to_string(i) + "}}");
         (void)c.server.try_remove(i % 3 ? deployments : configs, "default", "shop-site");
-        ki_apiserver_cut(c.server.get());
+        ki_apiserver_break_connections(c.server.get());
         usleep(20000);
     }
     c.server.set_faults(nullptr);

@@ -218,7 +218,7 @@ KI_API void ki_apiserver_drop_watches(ki_apiserver *server);
 
 /** Breaks all open connections immediately, without completing responses.
  *  Thread: any.  Blocks: no.  Since: 0.1 */
-KI_API void ki_apiserver_cut(ki_apiserver *server);
+KI_API void ki_apiserver_break_connections(ki_apiserver *server);
 
 /** The counters and the current content of a server. */
 typedef struct ki_apiserver_stats {

@@ -95,7 +95,7 @@ KI_API const char *ki_discovery_category_at(const ki_discovery *discovery,
 
 /** Returns the number of resources and group versions skipped because of invalid or duplicate
  *  names.  Since: 0.1 */
-KI_API size_t ki_discovery_left_out(const ki_discovery *discovery);
+KI_API size_t ki_discovery_skipped_count(const ki_discovery *discovery);
 
 /** Returns API group version number `index` that could not be fetched, such as
  *  "metrics.k8s.io/v1beta1"; NULL after the last.  Since: 0.1 */

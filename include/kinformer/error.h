@@ -30,7 +30,7 @@ KI_BEGIN_DECLS
     X(UNSUPPORTED, -5015, "not supported")                               \
     X(STATUS, -5016, "the API server answered with an error")            \
     X(NO_SCHEMA, -5017, "no schema for this field or kind")              \
-    X(CUT, -5018, "truncated")                                           \
+    X(TRUNCATED, -5018, "truncated")                                     \
     X(STALE, -5019, "older than a previous version")                     \
     X(TLS, -5020, "the server's certificate is not accepted")            \
     X(DENIED, -5021, "not allowed by the options")                       \

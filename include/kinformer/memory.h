@@ -36,12 +36,12 @@ typedef struct ki_memory {
 
 /** Fills `memory`, whose `size` must be set.
  *  Thread: any.  Blocks: no.  Errors: -EINVAL  invalid `size`.  Since: 0.1 */
-KI_API KI_NODISCARD int ki_store_memory(const ki_store *store, ki_memory *memory);
+KI_API KI_NODISCARD int ki_store_get_memory(const ki_store *store, ki_memory *memory);
 
 /** Fills `memory`, whose `size` must be set, for an informer: its store, its queues, and what it
  *  receives.
  *  Thread: any.  Blocks: no.  Errors: -EINVAL  invalid `size`.  Since: 0.1 */
-KI_API KI_NODISCARD int ki_informer_memory(ki_informer *informer, ki_memory *memory);
+KI_API KI_NODISCARD int ki_informer_get_memory(ki_informer *informer, ki_memory *memory);
 
 KI_END_DECLS
 

@@ -128,7 +128,7 @@ bool ki_error_is_retriable(int code)
 {
     switch (code) {
     case KI_ERR_BUSY:
-    case KI_ERR_CUT:
+    case KI_ERR_TRUNCATED:
         return true;
 #define ERRNO_RETRIABLE(name, retriable, text) \
     case -name:                                \

@@ -126,8 +126,9 @@ void cli_columns_of(const ki_resource *resource, bool with_namespace, bool wide,
                     cli_columns *ret_columns)
 {
     begin_columns(ret_columns, with_namespace);
-    for (const ki_column *c = ki_column_first(resource);
-         c != NULL && ret_columns->count < CLI_TABLE_COLUMNS; c = ki_column_next(c)) {
+    const ki_column *c = ki_column_at(resource, 0);
+    for (size_t i = 1; c != NULL && ret_columns->count < CLI_TABLE_COLUMNS;
+         c = ki_column_at(resource, i++)) {
         if (wide || !ki_column_is_wide(c)) {
             char *title = upper_case(ki_str_from(ki_column_title(c)));
             bool is_name = ki_column_cell_type(c) == KI_CELL_NAME;
@@ -305,8 +306,8 @@ void cli_put_summary(ki_buf *out, const ki_resource *resource, const ki_object *
     if (ki_object_is_partial(object)) {
         resource = NULL; /* what columns need may not be there */
     }
-    for (const ki_column *c = resource != NULL ? ki_column_first(resource) : NULL; c != NULL;
-         c = ki_column_next(c)) {
+    const ki_column *c = resource != NULL ? ki_column_at(resource, 0) : NULL;
+    for (size_t i = 1; c != NULL; c = ki_column_at(resource, i++)) {
         ki_cell_type type = ki_column_cell_type(c);
         if (ki_column_is_wide(c) || type == KI_CELL_NAME || type == KI_CELL_TIME) {
             continue;

@@ -237,7 +237,7 @@ static int give_object(ki__reader *reader, ki_response *response, ki_error *erro
     if (bytes.len == 0) {
         return built->expect == KI__EXPECT_OBJECT_OR_NOTHING
                    ? 0
-                   : ki__error_set(error, KI_ERR_CUT, "the response has no object");
+                   : ki__error_set(error, KI_ERR_TRUNCATED, "the response has no object");
     }
     ki_object_options options = KI_OPTIONS_INIT(ki_object_options);
     options.alloc = reader->alloc;

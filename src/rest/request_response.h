@@ -46,7 +46,7 @@ int ki__reader_head(ki__reader *reader, int status, const ki_http_header *header
 int ki__reader_body(ki__reader *reader, ki_str bytes, ki_error *error);
 
 /** The response is complete, or sufficiently so. *ret_response is set, on failure too.
- *  Errors: KI_ERR_STATUS  the server rejected the request;  KI_ERR_CUT etc.  undecodable;
+ *  Errors: KI_ERR_STATUS  the server rejected the request;  KI_ERR_TRUNCATED etc.  undecodable;
  *  -ENOMEM. */
 int ki__reader_finish(ki__reader *reader, ki_response *ret_response, ki_error *error);
 

@@ -66,7 +66,7 @@ int ki__list_decoder_feed(ki__list_decoder *decoder, const char *bytes, size_t l
                           size_t *ret_taken, ki__wire_item *ret_item, ki_error *error);
 
 /** Signals the end of the body. 0 if the list is complete.
- *  Errors: KI_ERR_CUT  the body is truncated;  otherwise as ki__list_decoder_feed(). */
+ *  Errors: KI_ERR_TRUNCATED  the body is truncated;  otherwise as ki__list_decoder_feed(). */
 int ki__list_decoder_finish(ki__list_decoder *decoder, ki_error *error);
 
 ki__list_info ki__list_decoder_info(const ki__list_decoder *decoder);

@@ -366,7 +366,7 @@ int ki__list_json_finish(ki__list_decoder *decoder, ki_error *error)
     if (r == 1) {
         return ki__error_set(error, KI_ERR_INVALID, "the response is not a list: not a map");
     }
-    (void)ki__error_set(error, KI_ERR_CUT, "list truncated");
+    (void)ki__error_set(error, KI_ERR_TRUNCATED, "list truncated");
     error->offset = (size_t)decoder->json.offset;
-    return KI_ERR_CUT;
+    return KI_ERR_TRUNCATED;
 }

@@ -287,7 +287,7 @@ int ki__list_proto_finish(ki__list_decoder *decoder, ki_error *error)
     if (decoder->complete && ki__proto_stream_may_end(&decoder->proto)) {
         return 0;
     }
-    (void)ki__error_set(error, KI_ERR_CUT, "list truncated");
+    (void)ki__error_set(error, KI_ERR_TRUNCATED, "list truncated");
     error->offset = (size_t)decoder->proto.offset + decoder->magic;
-    return KI_ERR_CUT;
+    return KI_ERR_TRUNCATED;
 }

@@ -59,7 +59,7 @@ int ki__watch_decoder_feed(ki__watch_decoder *decoder, const char *bytes, size_t
                            size_t *ret_taken, ki__watch_event *ret_event, ki_error *error);
 
 /** Signals the end of the body. 0 if it ended between two events.
- *  Errors: KI_ERR_CUT  truncated within an event, which is lost;  otherwise as
+ *  Errors: KI_ERR_TRUNCATED  truncated within an event, which is lost;  otherwise as
  *          ki__watch_decoder_feed(). */
 int ki__watch_decoder_finish(ki__watch_decoder *decoder, ki_error *error);
 

@@ -183,7 +183,7 @@ int ki__watch_json_finish(ki__watch_decoder *decoder, ki_error *error)
     if (r == 1) {
         return ki__error_set(error, KI_ERR_INVALID, "watch event is not a map");
     }
-    (void)ki__error_set(error, KI_ERR_CUT, "watch event truncated");
+    (void)ki__error_set(error, KI_ERR_TRUNCATED, "watch event truncated");
     error->offset = (size_t)decoder->json.offset;
-    return KI_ERR_CUT;
+    return KI_ERR_TRUNCATED;
 }

@@ -175,5 +175,5 @@ int ki__watch_proto_finish(ki__watch_decoder *decoder, ki_error *error)
     if (decoder->header == 0) {
         return 0;
     }
-    return ki__error_set(error, KI_ERR_CUT, "watch event truncated");
+    return ki__error_set(error, KI_ERR_TRUNCATED, "watch event truncated");
 }

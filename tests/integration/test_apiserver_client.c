@@ -166,7 +166,7 @@ static void churn(world *w, int *pods, int *widgets, bool harm)
             }
         }
         if (harm && round % 3 == 0) {
-            ki_apiserver_cut(w->server);
+            ki_apiserver_break_connections(w->server);
         } else if (harm && round % 3 == 1) {
             ki_apiserver_expire_history(w->server);
             ki_apiserver_drop_watches(w->server);
@@ -433,7 +433,7 @@ static void follow_whole(bool no_streaming, bool late)
     start(&w);
     if (late) {
         must(ki_apiserver_set_faults(w.server, newer, &error), &error);
-        ki_apiserver_cut(w.server); /* it counts for new requests only */
+        ki_apiserver_break_connections(w.server); /* it counts for new requests only */
     }
     write_one(&w, "Pod", "v1", 2, 3);
     wait_for(w.pods, pods);

@@ -366,7 +366,7 @@ static void every_connection_can_be_cut(void **state)
     for (size_t i = 0; i < 3; i++) {
         watch(&s, &e[i], "watch=1");
     }
-    ki_apiserver_cut(s.server);
+    ki_apiserver_break_connections(s.server);
     for (size_t i = 0; i < 3; i++) {
         transporting_until(&s.t, &e[i].ended);
         assert_false(e[i].complete);

@@ -563,7 +563,7 @@ static void threads_write_while_clients_watch(void **state)
         transporting_for(&s.t, 5);
     }
     assert_non_null(strstr(ki_buf_text(&e.body), "\"last\""));
-    ki_apiserver_cut(s.server);
+    ki_apiserver_break_connections(s.server);
     transporting_until(&s.t, &e.ended);
     exchange_done(&e);
     serving_end(&s);

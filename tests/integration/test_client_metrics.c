@@ -195,7 +195,7 @@ static void refused_and_failed_requests(void **state)
     until(&f, "rest_client_request_retries_total", "code=\"429\",verb=\"GET\",host=\"", 1);
     wait_for_sync(&f);
     must(ki_apiserver_set_faults(f.server, "refuse", &error), &error);
-    ki_apiserver_cut(f.server);
+    ki_apiserver_break_connections(f.server);
     until(&f, "rest_client_requests_total", "code=\"<error>\"", 1);
     until(&f, "kinformer_informer_failures_total", "", 1);
     until(&f, "kinformer_informer_failing_seconds", "", 0.1);

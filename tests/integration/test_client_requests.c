@@ -528,7 +528,7 @@ static void answers_that_cannot_be_read(void **state)
     } cases[] = {
         {"{'body': 'nonsense'}", KI_ERR_SYNTAX, NULL},
         {"{'body': ' <html>log in</html>'}", KI_ERR_SYNTAX, HTML},
-        {"{'body': ''}", KI_ERR_CUT, NULL},
+        {"{'body': ''}", KI_ERR_TRUNCATED, NULL},
         {"{'body': '{}', 'headers': {'Content-Type': 'text/html'}}", KI_ERR_UNSUPPORTED, HTML},
         {"{'body': '{}', 'headers': {'Content-Type': 'Text/HTML; charset=utf-8'}}",
          KI_ERR_UNSUPPORTED, HTML},

@@ -291,7 +291,7 @@ static void random_selections_under_churn(void **state)
                 }
             }
             if (draw(&s, 8) == 0) {
-                ki_apiserver_cut(s.server);
+                ki_apiserver_break_connections(s.server);
             }
         }
         if (selection.label_selector == NULL && selection.shard_selector == NULL) {

@@ -293,7 +293,7 @@ static bool is_refused_by_servers(fixture *f)
     ki_resource *resource = NULL;
     ki_object *object = NULL;
     ki_list *list = NULL;
-    ki_apiserver_cut(f->server);
+    ki_apiserver_break_connections(f->server);
     ki_apiserver_drop_watches(f->server);
     ki_apiserver_expire_history(f->server);
     return ki_client_discover(f->client, UINT32_MAX, &discovery, NULL) == KI_ERR_STOPPED &&

@@ -109,7 +109,7 @@ static void a_stalled_watch_is_visible(void **state)
     monitoring_has(&f.m, "<article class=\"card bad\" data-informer=\"pods\">");
     monitoring_has(&f.m, "connecting a watch");
     set_faults(&f, "");
-    ki_apiserver_cut(f.m.server);
+    ki_apiserver_break_connections(f.m.server);
     monitoring_until(&f.m, "/debug/", HTML, "watching");
     end(&f);
 }

@@ -202,7 +202,7 @@ static void *run_chaos(void *argument)
         const char *fault = faults[roll(&t->dice, sizeof(faults) / sizeof(faults[0]))];
         switch (roll(&t->dice, 6)) {
         case 0:
-            ki_apiserver_cut(w->server);
+            ki_apiserver_break_connections(w->server);
             break;
         case 1:
             ki_apiserver_expire_history(w->server);

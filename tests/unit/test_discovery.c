@@ -185,7 +185,7 @@ static void legacy_discovery_gives_the_same(void **state)
     }
     assert_string_equal(ki_discovery_failure_at(other, 0), "custom.metrics.k8s.io/v1beta1");
     assert_null(ki_discovery_failure_at(other, 1));
-    assert_int_equal(ki_discovery_left_out(other), 0);
+    assert_int_equal(ki_discovery_skipped_count(other), 0);
     ki_discovery_unref(one);
     ki_discovery_unref(other);
 }

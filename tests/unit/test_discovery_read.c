@@ -134,7 +134,7 @@ static void an_empty_server_has_nothing(void **state)
         assert_int_equal(ki_discovery_count(discovery), 0);
         assert_null(ki_discovery_at(discovery, 0, NULL));
         assert_null(ki_discovery_failure_at(discovery, 0));
-        assert_int_equal(ki_discovery_left_out(discovery), 0);
+        assert_int_equal(ki_discovery_skipped_count(discovery), 0);
         const ki_resource *resource = NULL;
         assert_int_equal(ki_discovery_find(discovery, "pods", &resource, &t.error),
                          KI_ERR_NOT_FOUND);
@@ -320,9 +320,9 @@ static void resources_that_cannot_be_are_left_out_and_counted(void **state)
         begin(&t);
         const ki_discovery *discovery = of_example(&t, rows[i].json);
         if (ki_discovery_count(discovery) != rows[i].count ||
-            ki_discovery_left_out(discovery) != rows[i].left_out) {
+            ki_discovery_skipped_count(discovery) != rows[i].left_out) {
             fail_msg("%s: %zu, %zu left out", rows[i].json, ki_discovery_count(discovery),
-                     ki_discovery_left_out(discovery));
+                     ki_discovery_skipped_count(discovery));
         }
         const ki_resource *resource = NULL;
         assert_int_equal(ki_discovery_find(discovery, "Widget", &resource, NULL),
@@ -540,7 +540,7 @@ static int use_wrong_ones(const ki_alloc *alloc, void *user)
     }
     if (r == 0) {
         assert_int_equal(ki_discovery_count(discovery), 2);
-        assert_int_equal(ki_discovery_left_out(discovery), 2);
+        assert_int_equal(ki_discovery_skipped_count(discovery), 2);
     }
     ki_discovery_unref(discovery);
     ki__discovery_builder_done(&builder);

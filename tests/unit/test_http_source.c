@@ -602,7 +602,7 @@ static void a_body_cut_in_the_middle_is_an_error(void **state)
                                                 : "{'kind':'PodList','apiVersion':'v1','items':[");
         fake_over(&f.transport, 0); /* which HTTP/1.0 would call an end in order */
         expect(&f, "failed");
-        assert_int_equal(f.error.code, KI_ERR_CUT);
+        assert_int_equal(f.error.code, KI_ERR_TRUNCATED);
         end(&f);
     }
 }

@@ -156,7 +156,7 @@ static void is_over(fixture *f, size_t objects, bool synced)
     assert_non_null(strstr(reason.message, "max_bytes"));
     assert_true(f->failures > 0);
     assert_int_equal(f->reports, 1);
-    assert_int_equal(ki_informer_memory(f->informer, &memory), 0);
+    assert_int_equal(ki_informer_get_memory(f->informer, &memory), 0);
     assert_true(memory.over_limit);
     assert_true(memory.total <= memory.max_bytes);
 }

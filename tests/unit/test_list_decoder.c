@@ -151,7 +151,7 @@ static void something_else_than_a_list_is_not_an_empty_list(void **state)
     list_is(&plain, "'x' ",
             "failed KI_ERR_INVALID 0  at 0: the response is not a list: not a map\n");
     list_is(&plain, "12", "failed KI_ERR_INVALID 0  at 0: the response is not a list: not a map\n");
-    list_is(&plain, "", "failed KI_ERR_CUT 0  at 0: list truncated\n");
+    list_is(&plain, "", "failed KI_ERR_TRUNCATED 0  at 0: list truncated\n");
     list_is(&plain, "<html>", "failed KI_ERR_SYNTAX 0  at 0: expected a value\n");
 }
 
@@ -442,7 +442,7 @@ static void a_body_cut_anywhere_gives_the_items_so_far_and_says_so(void **state)
         ki_buf trace;
         ki_buf_init(&trace, NULL, SIZE_MAX);
         int r = test_trace_list(&plain, ki_str_make(body.data, len), test_cut_none, NULL, &trace);
-        assert_int_equal(r, KI_ERR_CUT);
+        assert_int_equal(r, KI_ERR_TRUNCATED);
         bool a = strstr(ki_buf_text(&trace), "n/a@5 Pod v1\n") != NULL;
         bool b = strstr(ki_buf_text(&trace), "\nb@6 Pod v1\n") != NULL;
         assert_int_equal(a, body.data + len >= after_a);

@@ -138,8 +138,8 @@ static void something_else_than_a_list_is_refused(void **state)
         "remove as=Table from the Accept header\n");
     body_is("{\"kind\"}", 8,
             "failed KI_ERR_SYNTAX 0  at 0: missing magic number of Kubernetes protobuf\n");
-    body_is("k8s", 4, "failed KI_ERR_CUT 0  at 4: list truncated\n");
-    body_is("", 0, "failed KI_ERR_CUT 0  at 0: list truncated\n");
+    body_is("k8s", 4, "failed KI_ERR_TRUNCATED 0  at 4: list truncated\n");
+    body_is("", 0, "failed KI_ERR_TRUNCATED 0  at 0: list truncated\n");
     /* The content before its type. */
     body_is("k8s\0\x12\x00\x0a\x00", 8,
             "failed KI_ERR_INVALID 0  at 0: the response is not a list: kind is missing\n");
@@ -381,7 +381,7 @@ static void a_body_cut_anywhere_gives_the_items_so_far_and_says_so(void **state)
         int r = test_trace_list(&plain, ki_str_make(l.body.data, len), test_cut_none, NULL, &trace);
         /* Two empty fields follow the content, of two bytes each; none of them is needed. */
         bool complete = len == l.body.len - 4 || len == l.body.len - 2;
-        assert_int_equal(r, complete ? 0 : KI_ERR_CUT);
+        assert_int_equal(r, complete ? 0 : KI_ERR_TRUNCATED);
         bool b = strstr(ki_buf_text(&trace), "n/b@6 Pod v1\n") != NULL;
         assert_int_equal(b, len >= l.body.len - 4);
         ki_buf_done(&trace);

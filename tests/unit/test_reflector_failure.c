@@ -494,7 +494,7 @@ static void every_error_has_a_class(void **state)
         {{.code = 0}, KI_FAILURE_NONE, "none"},
         {{.code = -ECONNREFUSED}, KI_FAILURE_CONNECTION, "connection"},
         {{.code = -EHOSTUNREACH}, KI_FAILURE_CONNECTION, "connection"},
-        {{.code = KI_ERR_CUT}, KI_FAILURE_CONNECTION, "connection"},
+        {{.code = KI_ERR_TRUNCATED}, KI_FAILURE_CONNECTION, "connection"},
         {{.code = KI_ERR_TLS}, KI_FAILURE_TLS, "TLS"},
         {{.code = KI_ERR_DENIED}, KI_FAILURE_AUTHENTICATION, "authentication"},
         {{.code = KI_ERR_STATUS, .http_code = 401}, KI_FAILURE_AUTHENTICATION, "authentication"},

@@ -351,7 +351,7 @@ static void a_stream_that_lived_a_second_without_event_is_opened_again(void **st
     reflecting_expect_state(&r, KI_REFLECTOR_STREAMING, "");
     assert_int_equal(r.source.count, 2);
     assert_int_equal(r.errors, 1);
-    assert_int_equal(r.error.code, KI_ERR_CUT);
+    assert_int_equal(r.error.code, KI_ERR_TRUNCATED);
     reflecting_done(&r);
 }
 

@@ -305,7 +305,8 @@ static void from_no_version_no_watch_is_resumed(void **state)
 static void a_watch_that_ends_is_resumed_at_once_from_the_last_version(void **state)
 {
     (void)state;
-    const int codes[] = {0, -ECONNRESET, -EPIPE, -ETIMEDOUT, -ECONNABORTED, -EPROTO, KI_ERR_CUT};
+    const int codes[] = {0,       -ECONNRESET,     -EPIPE, -ETIMEDOUT, -ECONNABORTED,
+                         -EPROTO, KI_ERR_TRUNCATED};
     for (size_t i = 0; i < sizeof(codes) / sizeof(codes[0]); i++) {
         for (int with_event = 0; with_event <= 1; with_event++) {
             reflecting r;

@@ -32,7 +32,7 @@ static ki_store *new_store(const ki_alloc *alloc)
 static ki_memory memory_of(ki_store *store)
 {
     ki_memory memory = KI_OPTIONS_INIT(ki_memory);
-    assert_int_equal(ki_store_memory(store, &memory), 0);
+    assert_int_equal(ki_store_get_memory(store, &memory), 0);
     assert_int_equal(memory.total, memory.objects + memory.indexes + memory.versions);
     return memory;
 }

@@ -3,7 +3,8 @@
  * STATUS and RESTARTS of a pod, ROLES of a node, and so on. They work on cached objects and need no
  * request; the tables that a server returns have the same columns.
  *
- *     for (const ki_column *c = ki_column_first(resource); c != NULL; c = ki_column_next(c)) {
+ *     const ki_column *c;
+ *     for (size_t i = 0; (c = ki_column_at(resource, i)) != NULL; i++) {
  *         r = ki_column_write(c, object, now_s, &cell);
  *     }
  *
@@ -32,12 +33,9 @@ typedef enum ki_cell_type {
     KI_CELL_TYPE_MAX
 } ki_cell_type;
 
-/** Returns the first column of a resource. Common built-in resources have specific columns; all
- *  other resources have Name and Age. Never NULL.  Since: 0.1 */
-KI_API const ki_column *ki_column_first(const ki_resource *resource);
-
-/** Returns the next column, or NULL after the last.  Since: 0.1 */
-KI_API const ki_column *ki_column_next(const ki_column *column);
+/** Returns column number `index` of a resource, from 0; NULL after the last. Common built-in
+ *  resources have specific columns; all other resources have Name and Age.  Since: 0.1 */
+KI_API const ki_column *ki_column_at(const ki_resource *resource, size_t index);
 
 /** Returns the title of a column in the server's spelling, such as "Ready"; kubectl prints it in
  *  upper case.

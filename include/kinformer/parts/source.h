@@ -15,7 +15,7 @@
  *     which ki_error_is_                             1 s: stream again, the       if it had events,
  *     retriable() is true,                           second time list;            or was accepted
  *     -EPROTO, -EIO,                                 otherwise wait, stream       and lasted 1 s,
- *     KI_ERR_CUT                                                                  otherwise wait
+ *     KI_ERR_TRUNCATED                                                            otherwise wait
  *   unreachable: -ECONNREFUSED      wait, list       wait, stream                 wait, resume
  *   resources: -ENOMEM, -EMFILE,    wait, list       wait, stream                 wait, resume
  *     -ENFILE, -ENOBUFS,

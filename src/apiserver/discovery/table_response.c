@@ -144,8 +144,8 @@ void ki__api_table_columns(const ki__api_exchange *x, ki__out *out)
             write_custom_column(&column, out);
         }
     } else {
-        const ki_column *c = ki_column_first(x->shown->resource);
-        for (; c != NULL; c = ki_column_next(c)) {
+        const ki_column *c = NULL;
+        for (size_t i = 0; (c = ki_column_at(x->shown->resource, i)) != NULL; i++) {
             bool is_name = ki_column_cell_type(c) == KI_CELL_NAME;
             write_column(ki_column_title(c), ki__column_table_type(c), is_name ? "name" : "",
                          ki_column_is_wide(c) ? 1 : 0, out);
@@ -182,8 +182,8 @@ static void write_cells(const ki__api_exchange *x, const ki_object *object, ki__
     }
     ki_buf text;
     ki_buf_init(&text, x->alloc, TEXT_MAX);
-    const ki_column *c = ki_column_first(x->shown->resource);
-    for (; c != NULL && out->error == 0; c = ki_column_next(c)) {
+    const ki_column *c = ki_column_at(x->shown->resource, 0);
+    for (size_t i = 1; c != NULL && out->error == 0; c = ki_column_at(x->shown->resource, i++)) {
         write_cell(c, object, now, &text, out);
     }
     ki_buf_done(&text);

@@ -111,7 +111,7 @@ void ki_apiserver_drop_watches(ki_apiserver *server)
     locked(server, drop);
 }
 
-void ki_apiserver_cut(ki_apiserver *server)
+void ki_apiserver_break_connections(ki_apiserver *server)
 {
     if (server == NULL || ki__engine_is_inherited(server->engine)) {
         return;

@@ -106,7 +106,7 @@ ki_memory ki__informer_memory(const ki_informer *informer)
     return memory;
 }
 
-int ki_informer_memory(ki_informer *informer, ki_memory *memory)
+int ki_informer_get_memory(ki_informer *informer, ki_memory *memory)
 {
     KI__REQUIRE(informer, NULL);
     KI__REQUIRE(memory, NULL);

@@ -89,7 +89,7 @@ ki_failure_class ki_failure_classify(const ki_error *error)
         return KI_FAILURE_TLS;
     case KI_ERR_DENIED:
         return KI_FAILURE_AUTHENTICATION;
-    case KI_ERR_CUT:
+    case KI_ERR_TRUNCATED:
         return KI_FAILURE_CONNECTION;
     case -ENOMEM:
     case -EMFILE:

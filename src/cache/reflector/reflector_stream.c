@@ -193,7 +193,7 @@ static void closed(ki_reflector *r, const ki_error *error)
     uint64_t lived = ki__engine_now(r->engine) - r->began;
     if (r->events != 0 || lived >= KI__WATCH_SHORT_NS) {
         if (error == NULL) {
-            (void)ki__error_set(&ended, KI_ERR_CUT,
+            (void)ki__error_set(&ended, KI_ERR_TRUNCATED,
                                 "streaming list ended before the initial events were complete");
         }
         cut_short(r, error != NULL ? error : &ended);

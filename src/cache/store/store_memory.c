@@ -30,7 +30,7 @@ ki_memory ki__store_memory(const ki_store *store)
     return memory;
 }
 
-int ki_store_memory(const ki_store *store, ki_memory *memory)
+int ki_store_get_memory(const ki_store *store, ki_memory *memory)
 {
     KI__REQUIRE(store, NULL);
     KI__REQUIRE(memory, NULL);

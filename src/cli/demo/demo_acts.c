@@ -12,7 +12,7 @@ static double outage(const demo *d)
 
 static void cut(demo *d)
 {
-    ki_apiserver_cut(d->server);
+    ki_apiserver_break_connections(d->server);
     d->cuts++;
     demo_report(d, CLI_COLOR_RED, "server: closed all connections");
 }
@@ -31,7 +31,7 @@ static void stop_server(demo *d)
         cli_session_end(&d->session);
         return;
     }
-    ki_apiserver_cut(d->server);
+    ki_apiserver_break_connections(d->server);
     d->cuts++;
     d->away = true;
     demo_report(d, CLI_COLOR_RED, "server: closed all connections and refuses new ones");

@@ -90,7 +90,7 @@ const char *ki_discovery_failure_at(const ki_discovery *discovery, size_t index)
     return index < discovery->failure_count ? discovery->failures[index] : NULL;
 }
 
-size_t ki_discovery_left_out(const ki_discovery *discovery)
+size_t ki_discovery_skipped_count(const ki_discovery *discovery)
 {
     return discovery->left_out;
 }

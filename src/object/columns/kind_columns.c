@@ -181,7 +181,7 @@ static const struct kind_columns {
      {NAME, COUNT("Webhooks", "webhooks"), AGE, END}},
 };
 
-const ki_column *ki_column_first(const ki_resource *resource)
+static const ki_column *columns_of(const ki_resource *resource)
 {
     static const ki_column usual[] = {NAME, AGE, END};
     static const ki_column custom[] = {NAME, COLUMN("Age", "date", false, age, NULL, NULL), END};
@@ -195,9 +195,14 @@ const ki_column *ki_column_first(const ki_resource *resource)
     return ki_resource_builtin(group, ki_resource_version(resource), name) != NULL ? usual : custom;
 }
 
-const ki_column *ki_column_next(const ki_column *column)
+const ki_column *ki_column_at(const ki_resource *resource, size_t index)
 {
-    return column[1].title != NULL ? column + 1 : NULL;
+    const ki_column *column = columns_of(resource);
+    while (index > 0 && column->title != NULL) {
+        column++;
+        index--;
+    }
+    return column->title != NULL ? column : NULL;
 }
 
 const char *ki_column_title(const ki_column *column)
