@@ -37,9 +37,9 @@ typedef struct ki_random ki_random;
 /* Handles that are released automatically at the end of their block, with gcc and clang:
  *   KI_AUTO(ki_object) pod = ki_informer_get(pods, "shop", "web");
  * declares a `ki_object *` and calls ki_object_unref() for it, also on `return`. Always initialize
- * it. Available for all types with an unref function. Clients and controllers are closed:
- * ki_client_close(), ki_controller_close(). In headers, KI_AUTO_DEFINE() sets the function that
- * releases a type. */
+ * it. Available for all types with an unref function. Clients, controllers, leaders and recorders
+ * are closed, which waits for them: ki_client_close() and so on. In headers, KI_AUTO_DEFINE() sets
+ * the function that releases a type. */
 #if defined(__GNUC__)
 #define KI_AUTO(type) __attribute__((cleanup(type##_release_auto))) type *
 #define KI_AUTO_DEFINE(type, release)                     \

@@ -1,70 +1,30 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* KI_AUTO: every type is released at the end of the block. What takes an allocator is made with one
- * that knows what is left; the rest is for the sanitizer. */
+/* KI_AUTO: handles are released at the end of the block. What takes an allocator is created with
+ * one that knows what is left; the rest is for the sanitizer. test_references.c has all types. */
 #include <string.h>
 
 #include <kinformer/apiserver.h>
-#include <kinformer/call.h>
+#include <kinformer/clock.h>
 #include <kinformer/config.h>
+#include <kinformer/consistency.h>
 #include <kinformer/diff.h>
-#include <kinformer/discovery.h>
 #include <kinformer/field_selector.h>
 #include <kinformer/kinformer.h>
+#include <kinformer/leader.h>
+#include <kinformer/monitor_server.h>
 #include <kinformer/parts/engine.h>
 #include <kinformer/parts/local_source.h>
-#include <kinformer/parts/pager.h>
 #include <kinformer/parts/queue.h>
-#include <kinformer/parts/reflector.h>
-#include <kinformer/parts/retry_watcher.h>
 #include <kinformer/parts/shared_informer.h>
 #include <kinformer/parts/simple_informer.h>
 #include <kinformer/parts/store_write.h>
 #include <kinformer/path.h>
+#include <kinformer/projection.h>
+#include <kinformer/recorder.h>
 
 #include "support/objects.h"
 #include "support/test.h"
 #include "support/world.h"
-
-static void NULL_is_valid_for_every_type(void **state)
-{
-    (void)state;
-#define NONE(type)                          \
-    do {                                    \
-        KI_AUTO(type) type##_handle = NULL; \
-        assert_null(type##_handle);         \
-    } while (0)
-    NONE(ki_apiserver);
-    NONE(ki_call);
-    NONE(ki_client);
-    NONE(ki_config);
-    NONE(ki_controller);
-    NONE(ki_diff);
-    NONE(ki_discovery);
-    NONE(ki_edit);
-    NONE(ki_engine);
-    NONE(ki_engine_task);
-    NONE(ki_factory);
-    NONE(ki_field_selector);
-    NONE(ki_informer);
-    NONE(ki_json);
-    NONE(ki_list);
-    NONE(ki_local_source);
-    NONE(ki_loop);
-    NONE(ki_object);
-    NONE(ki_pager);
-    NONE(ki_path);
-    NONE(ki_queue);
-    NONE(ki_reflector);
-    NONE(ki_registration);
-    NONE(ki_resource);
-    NONE(ki_retry_watcher);
-    NONE(ki_selector);
-    NONE(ki_simple_informer);
-    NONE(ki_snapshot);
-    NONE(ki_store);
-    NONE(ki_workqueue);
-#undef NONE
-}
 
 static int read_store(const ki_alloc *alloc)
 {
@@ -229,16 +189,53 @@ static void a_client_is_closed(void **state)
     test_alloc_done(&alloc);
 }
 
+/* In the order of a program: they are released before the client. */
+static void what_uses_a_client_is_closed_before_it(void **state)
+{
+    (void)state;
+    test_alloc alloc;
+    test_alloc_init(&alloc);
+    {
+        KI_AUTO(ki_apiserver) server = NULL;
+        assert_int_equal(ki_apiserver_new(NULL, &server, NULL), 0);
+        KI_AUTO(ki_client) client = NULL;
+        KI_AUTO(ki_leader) leader = NULL;
+        KI_AUTO(ki_recorder) recorder = NULL;
+        KI_AUTO(ki_consistency) consistency = NULL;
+        KI_AUTO(ki_monitor_server) monitor = NULL;
+        KI_AUTO(ki_projection) projection = NULL;
+        ki_client_options options = KI_OPTIONS_INIT(ki_client_options);
+        options.alloc = &alloc.table;
+        assert_int_equal(ki_apiserver_client(server, &options, &client, NULL), 0);
+        assert_int_equal(
+            ki_leader_new(client,
+                          KI_OPTIONS(ki_leader_options, .name = "a", .name_space = "default"),
+                          &leader, NULL),
+            0);
+        assert_int_equal(ki_leader_start(leader, NULL), 0);
+        assert_int_equal(ki_recorder_new(client, KI_OPTIONS(ki_recorder_options, .controller = "a"),
+                                         &recorder, NULL),
+                         0);
+        assert_int_equal(
+            ki_consistency_new(KI_OPTIONS(ki_consistency_options, .alloc = &alloc.table),
+                               &consistency, NULL),
+            0);
+        assert_int_equal(ki_monitor_server_new(client, NULL, &monitor, NULL), 0);
+        assert_int_equal(ki_projection_new("spec", NULL, &alloc.table, &projection, NULL), 0);
+    }
+    test_alloc_done(&alloc);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(NULL_is_valid_for_every_type),
         cmocka_unit_test(what_is_read_is_released),
         cmocka_unit_test(what_is_parsed_is_released),
         cmocka_unit_test(what_is_written_is_released),
         cmocka_unit_test(what_runs_on_an_engine_is_released),
         cmocka_unit_test(what_works_is_released),
         cmocka_unit_test(a_client_is_closed),
+        cmocka_unit_test(what_uses_a_client_is_closed_before_it),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* x = ki_x_ref(x) and x = ki_x_unref(x) compile without a warning for every handle, whether it is
- * held const or not where const is taken; tools/check-abi checks that no type is missing.
- */
+ * held const or not where const is taken, and KI_AUTO() accepts all of them; tools/check-abi checks
+ * that no type is missing. */
 #include <kinformer/apiserver.h>
 #include <kinformer/call.h>
 #include <kinformer/config.h>
@@ -88,6 +88,20 @@
         assert_null(mine);          \
     }
 
+#define AUTO(type)                        \
+    {                                     \
+        KI_AUTO(type) type##_auto = NULL; \
+        assert_null(type##_auto);         \
+    }
+
+static void every_type_can_be_released_automatically(void **state)
+{
+    (void)state;
+    OWNED(AUTO)
+    COUNTED(AUTO)
+    CONSTANT(AUTO)
+}
+
 static void references_keep_their_type(void **state)
 {
     (void)state;
@@ -101,6 +115,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(references_keep_their_type),
+        cmocka_unit_test(every_type_can_be_released_automatically),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
