@@ -17,12 +17,16 @@
  * members that throw print the message to stderr and abort.
  *
  * Callbacks. No exception passes through the C library: each callback catches everything. What then
- * happens is documented at ki::handler, ki::controller, ki::index and client.create_or_patch().
+ * happens is documented at ki::handler, ki::controller, ki::index, ki::leader_options and
+ * client.create_or_patch().
  * Functions are destroyed after their last call, on the thread that made it or ended the handler.
  *
  * Text is std::string_view, or anything that ki::text accepts. Options are the structs of the C
  * API: ki::options<ki_client_options>(). Thread safety is that of the C functions with the same
- * name. */
+ * name.
+ *
+ * To include by name: <kinformer/leader.hpp>, recorder.hpp, consistency.hpp, monitor.hpp,
+ * apiserver.hpp, and typed views, <kinformer/api/core_v1.hpp> and so on. */
 #ifndef KINFORMER_KINFORMER_HPP
 #define KINFORMER_KINFORMER_HPP
 

@@ -17,6 +17,11 @@ struct controller_options {
         on_error;
     uint32_t max_retries = 0; /* then the key is dropped until it is added again; 0: no limit */
     std::string name = {};    /* in metrics and checks; "": the name of the queue */
+    /** Process keys only while this replica leads: ki::leader of leader.hpp. */
+    ki_leader *leader = nullptr;
+    /** Reconcile a key only when the caches have its recorded writes: ki::consistency of
+     *  consistency.hpp. */
+    ki_consistency *consistency = nullptr;
 };
 
 /** Processes the keys of a queue with a function, reconcile(std::string_view key), which may return
@@ -55,6 +60,8 @@ class controller : public unique<ki_controller, ki_controller_close>
         o.on_error = held->options.on_error ? state::failed : nullptr;
         o.max_retries = held->options.max_retries;
         o.name = held->options.name.empty() ? nullptr : held->options.name.c_str();
+        o.leader = held->options.leader;
+        o.consistency = held->options.consistency;
         o.user = held.get();
         o.destroy = detail::destroy<state>;
         auto made = detail::make<controller>(

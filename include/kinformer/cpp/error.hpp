@@ -233,12 +233,12 @@ class error : public std::runtime_error
     static void copy_message(const char *message, ki_error *ret) noexcept
     {
         size_t len = std::strlen(message);
-        size_t room = sizeof(ret->message) - 1;
-        if (len <= room) {
+        const size_t capacity = sizeof(ret->message) - 1;
+        if (len <= capacity) {
             std::memcpy(ret->message, message, len + 1);
             return;
         }
-        len = room - 3; /* for the dots; never inside a character */
+        len = capacity - 3; /* for the dots; never inside a character */
         while (len > 0 && (static_cast<unsigned char>(message[len]) & 0xc0) == 0x80) {
             len--;
         }
