@@ -17,7 +17,8 @@ enum { ATTEMPTS = 5, BETWEEN_NS = 10000000 };
 
 static int refuse_inside(ki_error *error)
 {
-    return ki__error_set(error, KI_ERR_BUSY, "would block the loop thread: use ki_client_call()");
+    return ki__error_set(error, KI_ERR_BUSY,
+                         "would block the client's thread: use ki_client_call()");
 }
 
 static bool is_ended(const void *arg)

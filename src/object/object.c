@@ -33,15 +33,15 @@ static int read_options(const ki_object_options *options, ki_object_options *ret
         return r;
     }
     if (o.max_bytes > BYTES_MAX) {
-        return ki__error_set(error, -EINVAL, "max_bytes must not be more than 1 GiB");
+        return ki__error_set(error, -EINVAL, "max_bytes: must not be more than 1 GiB");
     }
     if (o.max_depth > DEPTH_MAX) {
-        return ki__error_set(error, -EINVAL, "max_depth must not be more than %d", DEPTH_MAX);
+        return ki__error_set(error, -EINVAL, "max_depth: must not be more than %d", DEPTH_MAX);
     }
     if (ki_str_from(o.default_kind).len > KI__IDENTITY_BYTES_MAX ||
         ki_str_from(o.default_api_version).len > KI__IDENTITY_BYTES_MAX) {
         return ki__error_set(error, KI_ERR_LIMIT,
-                             "default_kind and default_api_version are limited to %d bytes",
+                             "default_kind, default_api_version: longer than %d bytes",
                              KI__IDENTITY_BYTES_MAX);
     }
     o.alloc = ki__alloc_or_default(o.alloc);

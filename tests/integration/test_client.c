@@ -343,8 +343,8 @@ static void waiting_is_refused_wherever_the_loop_runs(void **state)
     }
     assert_int_equal(o.get, KI_ERR_BUSY);
     assert_int_equal(o.discover, KI_ERR_BUSY);
-    assert_non_null(strstr(o.get_error.message, "would block the loop thread"));
-    assert_non_null(strstr(o.discover_error.message, "would block the loop thread"));
+    assert_non_null(strstr(o.get_error.message, "would block the client's thread"));
+    assert_non_null(strstr(o.discover_error.message, "would block the client's thread"));
     (void)close(ends[0]);
     (void)close(ends[1]);
     clienting_end(&c);

@@ -267,11 +267,12 @@ static int make_own(ki_factory *factory, const ki_resource *resource,
                              o.engine != NULL ? "engine" : "source");
     }
     if (o.resource != NULL && !is_same(o.resource, resource)) {
-        return ki__error_set(error, -EINVAL, "resource: the options name another one");
+        return ki__error_set(error, -EINVAL,
+                             "resource: must be NULL, or the resource of the informer");
     }
     bool has_namespace = o.name_space != NULL && o.name_space[0] != '\0';
     if (has_namespace && !ki_resource_is_namespaced(resource)) {
-        return ki__error_set(error, -EINVAL, "name_space: %s have none",
+        return ki__error_set(error, -EINVAL, "name_space: %s are not namespaced",
                              ki_resource_name(resource));
     }
     o.resync_ms = o.resync_ms != 0 ? o.resync_ms : factory->options.resync_ms;

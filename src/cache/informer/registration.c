@@ -41,7 +41,7 @@ static int check_options(const ki_engine *engine, const ki_handler_options *opti
     bool threads = ki__engine_pool(engine) != NULL;
     if (o.delivery == KI_DELIVERY_THREAD && !threads) {
         return ki__error_set(error, KI_ERR_UNSUPPORTED,
-                             "delivery: the engine cannot start threads");
+                             "delivery: KI_DELIVERY_THREAD requires a loop without no_threads");
     }
     if (o.delivery == KI_DELIVERY_DEFAULT) {
         o.delivery = threads ? KI_DELIVERY_THREAD : KI_DELIVERY_LOOP;

@@ -254,8 +254,9 @@ int ki__reflector_complete(ki_reflector *r, const char *version, ki_error *error
     r->reduced = false;
     r->list_at_once = reduced;
     if (reduced) {
-        return ki__error_set(error, KI_ERR_OVER_LIMIT,
-                             "max_bytes: removed what the list does not have; the rest follows");
+        return ki__error_set(
+            error, KI_ERR_OVER_LIMIT,
+            "max_bytes: removed objects that are not in the list; the rest follows");
     }
     r->list_version = KI__LIST_VERSION_KNOWN;
     r->watches = KI__WATCHES_NONE;

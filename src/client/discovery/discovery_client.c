@@ -101,7 +101,7 @@ static void withdraw(void *arg)
 static int refuse_inside(ki_error *error)
 {
     return ki__error_set(error, KI_ERR_BUSY,
-                         "would block the loop thread: use ki_client_discover_start()");
+                         "would block the client's thread: use ki_client_discover_start()");
 }
 
 /* Waits for a discovery from `since` or later. */
