@@ -9,7 +9,7 @@
  *   controller_options.consistency = consistency;
  *
  *   in reconcile(), after a write:
- *   r = ki_client_create(client, KI_CORE_V1_PODS, pod, &created, error);
+ *   r = ki_client_create(client, KI_CORE_V1_PODS, pod, &created, NULL, error);
  *   r = ki_consistency_wrote(consistency, pods, key, uid_of_owner,
  *                            ki_object_resource_version(created));
  *

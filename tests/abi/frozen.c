@@ -29,6 +29,7 @@
 #include <kinformer/key.h>
 #include <kinformer/kinds.h>
 #include <kinformer/kinformer.h>
+#include <kinformer/label_selector.h>
 #include <kinformer/leader.h>
 #include <kinformer/list.h>
 #include <kinformer/lister.h>
@@ -40,6 +41,7 @@
 #include <kinformer/metrics.h>
 #include <kinformer/monitor_server.h>
 #include <kinformer/object.h>
+#include <kinformer/packed.h>
 #include <kinformer/parts/columns.h>
 #include <kinformer/parts/engine.h>
 #include <kinformer/parts/local_source.h>
@@ -465,8 +467,6 @@ VALUE(KI_CONFIG_TRUST_UNKNOWN, 0)
 VALUE(KI_CONFIG_TRUST_OWN, 1)
 VALUE(KI_CONFIG_TRUST_FOREIGN, 2)
 VALUE(KI_CONFIG_TRUST_SHARED, 3)
-VALUE(KI_DRAIN_EMPTY, 0)
-VALUE(KI_DRAIN_IDLE, 1)
 VALUE(KI_DIFF_ADDED, 0)
 VALUE(KI_DIFF_REMOVED, 1)
 VALUE(KI_DIFF_CHANGED, 2)
@@ -529,5 +529,7 @@ VALUE(KI_POP_AGAIN, 1)
 VALUE(KI_EVENT_NORMAL, 0)
 VALUE(KI_EVENT_WARNING, 1)
 VALUE(KI_SHARD_TEXT_SIZE, 96)
+VALUE(KI_DRAIN_EMPTY, 0)
+VALUE(KI_DRAIN_IDLE, 1)
 
 #endif
