@@ -44,7 +44,7 @@ static int start(replica *me, ki_error *error)
 /* Programs use on_started, or `leader` of a controller; this one has nothing else to do. */
 static void wait_until_it_leads(const replica *me)
 {
-    while (!ki_leader_is_leading(me->leader)) {
+    while (!ki_leader_is(me->leader)) {
         (void)nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL);
     }
 }

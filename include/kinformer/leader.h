@@ -99,7 +99,7 @@ KI_API ki_leader *ki_leader_close(ki_leader *leader);
 
 /** Whether this replica leads at this moment. NULL: false. Takes no lock; reads the clock.
  *  Thread: any.  Blocks: no.  Since: 0.1 */
-KI_API bool ki_leader_is_leading(const ki_leader *leader);
+KI_API bool ki_leader_is(const ki_leader *leader);
 
 /** Returns the term in which this replica leads, or -1 if it does not: leaseTransitions of the
  *  Lease, which grows each time another replica takes over.

@@ -87,7 +87,7 @@ class leader : public unique<ki_leader, ki_leader_close>
 
     bool is_leading() const noexcept
     {
-        return ki_leader_is_leading(get());
+        return ki_leader_is(get());
     }
     /** The term in which this replica leads, for holds(); none if it does not lead. */
     std::optional<int64_t> term() const noexcept

@@ -183,7 +183,7 @@ static void work_on(ki_controller *controller, const ki_work *work)
 
 static bool may_work(const ki_controller *controller)
 {
-    return controller->options.leader == NULL || ki_leader_is_leading(controller->options.leader);
+    return controller->options.leader == NULL || ki_leader_is(controller->options.leader);
 }
 
 static bool is_shutting_down(const void *queue)

@@ -254,7 +254,7 @@ int64_t ki_leader_term(const ki_leader *leader)
     return ki_leader_holds(leader, term) ? term : -1;
 }
 
-bool ki_leader_is_leading(const ki_leader *leader)
+bool ki_leader_is(const ki_leader *leader)
 {
     return ki_leader_term(leader) >= 0;
 }
@@ -278,7 +278,7 @@ int ki_leader_holder(ki_leader *leader, ki_buf *out)
 void ki__leader_wait(ki_leader *leader, bool (*is_over)(const void *arg), const void *arg)
 {
     ki__mutex_lock(&leader->lock);
-    while (!ki_leader_is_leading(leader) && !is_over(arg)) {
+    while (!ki_leader_is(leader) && !is_over(arg)) {
         ki__cond_wait(&leader->turn, &leader->lock);
     }
     ki__mutex_unlock(&leader->lock);

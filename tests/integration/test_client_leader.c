@@ -91,10 +91,10 @@ static ki_leader *elect(replica *r, const char *identity)
 
 static void until_leads(const ki_leader *leader)
 {
-    for (int i = 0; i < WAIT_MS / 2 && !ki_leader_is_leading(leader); i++) {
+    for (int i = 0; i < WAIT_MS / 2 && !ki_leader_is(leader); i++) {
         nap();
     }
-    assert_true(ki_leader_is_leading(leader));
+    assert_true(ki_leader_is(leader));
 }
 
 static void end(fixture *f)
@@ -131,7 +131,7 @@ static void close_hands_over_at_once(void **state)
     (void)elect(b, "b");
     for (int i = 0; i < 200; i++) {
         nap();
-        assert_false(ki_leader_is_leading(b->leader));
+        assert_false(ki_leader_is(b->leader));
     }
     a->leader = ki_leader_close(a->leader);
     assert_int_equal(atomic_load(&a->stopped), 1);
@@ -163,7 +163,7 @@ static void leader_that_is_refused_stops_and_another_takes_over(void **state)
         nap();
     }
     assert_int_equal(atomic_load(&a->stopped), 1);
-    assert_false(ki_leader_is_leading(a->leader));
+    assert_false(ki_leader_is(a->leader));
     assert_int_equal(ki_apiserver_set_faults(f.server, "", NULL), 0);
     until_leads(a->leader);
     assert_int_equal(ki_leader_term(a->leader), 0); /* nobody else has led */
@@ -271,7 +271,7 @@ static void stopped_loop_ends_it(void **state)
         nap();
     }
     assert_int_equal(atomic_load(&a->stopped), 1);
-    assert_false(ki_leader_is_leading(a->leader));
+    assert_false(ki_leader_is(a->leader));
     a->leader = ki_leader_close(a->leader);
     a->client = ki_client_unref(a->client);
     assert_int_equal(ki_loop_join(loop), 0);

@@ -192,7 +192,7 @@ static void on_stopped(void *user)
     electing_replica *r = user;
     r->started--;
     assert_int_equal(r->started, 0);
-    assert_false(ki_leader_is_leading(r->leader));
+    assert_false(ki_leader_is(r->leader));
 }
 
 static void on_new_leader(const char *identity, void *user)
@@ -304,7 +304,7 @@ void electing_run(electing *e, uint64_t ns)
 int electing_leader(const electing *e)
 {
     for (int i = 0; i < e->count; i++) {
-        if (ki_leader_is_leading(e->replicas[i].leader)) {
+        if (ki_leader_is(e->replicas[i].leader)) {
             return i;
         }
     }

@@ -76,7 +76,7 @@ static void released_on_stop_it_is_taken_at_once(void **state)
     assert_int_equal(electing_start(&e, 1, NULL), 0);
     electing_run(&e, 5 * TEST_SECOND);
     ki_leader_stop(e.replicas[0].leader);
-    assert_false(ki_leader_is_leading(e.replicas[0].leader)); /* from this call on */
+    assert_false(ki_leader_is(e.replicas[0].leader)); /* from this call on */
     assert_true(electing_until_leader(&e, TEST_SECOND) < 500 * TEST_MS);
     assert_int_equal(electing_leader(&e), 1);
     assert_int_equal(e.replicas[0].started, 0);
@@ -305,7 +305,7 @@ static void stopped_election_cannot_be_started(void **state)
     ki_leader_stop(e.replicas[0].leader);
     electing_run(&e, TEST_SECOND);
     assert_int_equal(ki_leader_start(e.replicas[0].leader, NULL), KI_ERR_STOPPED);
-    assert_false(ki_leader_is_leading(NULL));
+    assert_false(ki_leader_is(NULL));
     assert_int_equal(ki_leader_term(NULL), -1);
     assert_false(ki_leader_holds(e.replicas[0].leader, -1));
     electing_end(&e);
