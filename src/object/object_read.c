@@ -158,7 +158,7 @@ static int find_proto_label(const ki_object *object, ki_str name, ki_str *ret_te
 /* Whether a label was not kept; it may still have a placeholder. */
 static bool drops_label(const ki_object *object, ki_str name)
 {
-    const ki__keep_node *labels = ki__object_projection(object)->labels;
+    const ki__keep_node *labels = object->partial ? ki__object_projection(object)->labels : NULL;
     return labels != NULL && ki__keep_member(labels, name) == &ki__keep_none;
 }
 
