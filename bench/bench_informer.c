@@ -4,7 +4,7 @@
  *   fanout          a watch modifies pods as fast as it can, delivered to every handler
  *   fanout_threads  the same, each handler with a thread of its own
  *   trickle         one event, and the next when all handlers have received it
- *   slow            fanout with one handler, and a second one that stands still
+ *   slow            fanout with one handler, and a second one that is blocked
  *   first_sync      a new informer with one handler, until that has received all pods
  *   late            one more handler, until it has received all pods
  * Times are of one event, or of one pod in the last two. Objects are made before the clock starts

@@ -217,7 +217,7 @@ static void use_queue(ki_workqueue *queue, const char *const *keys)
     }
 }
 
-/* The clock stands while a queue is made or freed, as in Go. */
+/* Creating and freeing a queue is not measured, as in Go. */
 static void run_queue(bench_samples *s, unsigned rounds)
 {
     static char texts[KEYS][16];

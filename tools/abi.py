@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""The public structs, enums and handles, as the headers have them: for tools/check-abi and for
+"""Reads the public structs, enums and handles from the headers, for tools/check-abi and
 tests/abi/run.
 """
 import re

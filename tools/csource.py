@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the checks share: reading the tree, splitting C into tokens, and the frame of a check.
+"""Shared by the checks: reads the tree, splits C into tokens, and has the main function of a check.
 
 A check is a function from {path: text} to a list of complaints. It never opens a file itself, so
 its self-test can pass small trees: one that must be accepted, and some that must be rejected.
@@ -58,7 +58,7 @@ def strip_directives(text):
 
 
 def tokens(text, directives=True):
-    """The tokens of C text, comments left out; with directives=False the # lines as well."""
+    """The tokens of C text, without comments; with directives=False also without # lines."""
     text = strip_comments(text)
     if not directives:
         text = strip_directives(text)
@@ -113,7 +113,7 @@ def functions(text):
 
 
 def _function_name(head):
-    """The name in `static int name(...)`; None for what opens a brace but is no function."""
+    """The name in `static int name(...)`; None if the brace does not begin a function."""
     if not head or head[-1].text != ")" or any(token.text == "=" for token in head):
         return None
     name, depth = None, 0

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What tools that run things on a real server begin with: building our programs and the servers,
-and a process whose children have fixed addresses and end in order with it."""
+"""Shared by the tools that run programs on a real server: builds our programs and the servers, and
+prepares a process whose children have fixed addresses and are ended with it."""
 import os
 import shutil
 import signal
@@ -15,7 +15,7 @@ SAME_ADDRESSES = "KI_E2E_SAME_ADDRESSES"
 
 
 def fix_addresses():
-    """Restarts with fixed addresses: without, sanitizers of gcc 12 fail now and then."""
+    """Restarts with fixed addresses: without them, sanitizers of gcc 12 fail occasionally."""
     if SAME_ADDRESSES in os.environ or shutil.which("setarch") is None:
         return
     prefix = ["setarch", "-R"]
@@ -44,7 +44,7 @@ class Terminated(KeyboardInterrupt):
 
 
 def leave(number, frame):
-    """Ends in order, so that everything is cleaned up."""
+    """Ends the program on SIGTERM, so that everything is cleaned up."""
     del number, frame
     raise Terminated
 
@@ -58,7 +58,7 @@ def run(main):
 
 
 def begin(preset, targets):
-    """The whole of it. Returns whether the programs are there, and what tests/e2e has is found."""
+    """Does all of this. Returns whether the programs exist and tests/e2e can be imported."""
     if preset != "dev":
         fix_addresses()
     signal.signal(signal.SIGTERM, leave)

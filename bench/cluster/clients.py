@@ -53,7 +53,7 @@ def wait_until_idle(pid, timeout, idle_s=IDLE_S):
     while time.monotonic() - last_change < idle_s:
         time.sleep(POLL_S)
         now = cpu_s(pid)
-        # Idle runtimes look around now and then.
+        # Idle runtimes wake up occasionally.
         if now - last > 0.001:
             last, last_change = now, time.monotonic()
         if time.monotonic() > end:

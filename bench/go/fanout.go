@@ -166,17 +166,17 @@ func (f *fanout) rounds(oneByOne bool) {
 	}
 }
 
-// standStill is a handler that never returns from its first update, until it is released.
-type standStill struct {
+// blockedHandler is a handler that never returns from its first update, until it is released.
+type blockedHandler struct {
 	*countingHandler
 	released chan struct{}
 }
 
-func (s *standStill) OnUpdate(_, _ interface{}) { <-s.released }
+func (s *blockedHandler) OnUpdate(_, _ interface{}) { <-s.released }
 
 func (f *fanout) slow() (memory float64) {
 	f.begin(1)
-	still := &standStill{countingHandler: newCountingHandler(), released: make(chan struct{})}
+	still := &blockedHandler{countingHandler: newCountingHandler(), released: make(chan struct{})}
 	still.expect(len(f.pods))
 	f.add(still)
 	still.await()

@@ -31,7 +31,7 @@ static inline uint64_t bench_random(uint64_t *state)
     return *state;
 }
 
-/* Keeps the compiler from leaving work away whose result nobody uses. */
+/* Keeps the compiler from removing work whose result is not used. */
 static inline void bench_use(const void *value)
 {
     __asm__ volatile("" : : "g"(value) : "memory");

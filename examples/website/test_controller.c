@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Tests the controller on an API server inside this program, where nobody else is at work: tests
+/* Tests the controller on an API server inside this program, without other clients: tests
  * write the status of the Deployment, and nothing is garbage collected. A test changes something
  * and then waits until the server has the expected state. */
 #include <stdio.h>

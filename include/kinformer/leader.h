@@ -85,7 +85,7 @@ KI_API ki_leader *ki_leader_unref(ki_leader *leader);
  *  Since:  0.1 */
 KI_API KI_NODISCARD int ki_leader_start(ki_leader *leader, ki_error *error);
 
-/** Stops the election for good. If this replica leads, it does not from this call on; then
+/** Stops the election permanently. If this replica leads, it does not from this call on; then
  *  `on_stopped` is called, and the Lease is released, so that another replica can take over at
  *  once: stop controllers first. Accepts NULL.
  *  Thread: any, including callbacks.  Blocks: no.  Since: 0.1 */
@@ -97,7 +97,7 @@ KI_API void ki_leader_stop(ki_leader *leader);
  *  Thread: any.  Blocks: yes.  Since: 0.1 */
 KI_API ki_leader *ki_leader_close(ki_leader *leader);
 
-/** Whether this replica leads at this moment. NULL: false. Takes no lock; reads the clock.
+/** Returns whether this replica leads at this moment. NULL: false. Takes no lock; reads the clock.
  *  Thread: any.  Blocks: no.  Since: 0.1 */
 KI_API bool ki_leader_is(const ki_leader *leader);
 
@@ -106,7 +106,7 @@ KI_API bool ki_leader_is(const ki_leader *leader);
  *  Thread: any.  Blocks: no.  Since: 0.1 */
 KI_API int64_t ki_leader_term(const ki_leader *leader);
 
-/** Whether this replica still leads in `term`. False for -1.
+/** Returns whether this replica still leads in `term`. False for -1.
  *  Thread: any.  Blocks: no.  Since: 0.1 */
 KI_API bool ki_leader_holds(const ki_leader *leader, int64_t term);
 

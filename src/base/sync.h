@@ -12,7 +12,7 @@
 #include "base/assert.h"
 #include "base/shared.h"
 
-/* The hot functions are inline. Errors other than at creation can only mean a bug of ours. */
+/* The hot functions are inline. Errors other than at creation can only be bugs of the library. */
 
 typedef struct ki__mutex {
     pthread_mutex_t handle;

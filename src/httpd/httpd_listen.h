@@ -21,7 +21,7 @@ typedef struct ki__httpd_address {
  *  Errors: KI_ERR_INVALID  not an address and a port;  -errno. */
 int ki__httpd_listen(const char *text, bool tls, ki__httpd_address *ret_address, ki_error *error);
 
-/** Listens on a Unix socket, which only its owner may connect to. A socket file that nobody serves
+/** Listens on a Unix socket, which only its owner may connect to. A socket file without a server
  *  is replaced.
  *  Errors: KI_ERR_INVALID  too long;  -EADDRINUSE  the file exists;  -errno. */
 int ki__httpd_listen_unix(const char *path, ki__httpd_address *ret_address, ki_error *error);

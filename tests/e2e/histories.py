@@ -164,7 +164,7 @@ class Track:
         self.at = gone
 
     def there_again(self, uid):
-        """From which version on this object is there for good: no later list can miss it."""
+        """From which version on this object exists permanently: no later list can miss it."""
         version = FOREVER
         for step in reversed(self.steps):
             if step[1] != uid:

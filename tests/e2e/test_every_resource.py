@@ -13,7 +13,7 @@ from cluster import ROOT, Cluster
 MANIFESTS = ROOT / "tests" / "e2e" / "manifests"
 FILES = ("core", "cluster", "workloads", "volumes", "gadgets")  # in this order
 EVERYTHING = ("--runtime-config=api/all=true", "--feature-gates=AllAlpha=true,AllBeta=true",
-              # Connections are full soon, and the server asks to leave them now and then.
+              # Connections are full soon, and the server asks to leave them occasionally.
               "--http2-max-streams-per-connection=8", "--goaway-chance=0.01")
 # Nobody makes objects of these here: it takes keys that prove something.
 WITHOUT_OBJECTS = {"certificates.k8s.io/v1beta1/podcertificaterequests"}

@@ -604,7 +604,7 @@ static void heads_that_are_too_large_are_refused(void **state)
     serving_end(&s);
 }
 
-/* One byte now and then does not keep a connection. */
+/* One byte occasionally does not keep a connection. */
 static void slow_clients_are_cut_off(void **state)
 {
     (void)state;

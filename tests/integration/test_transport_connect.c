@@ -584,7 +584,7 @@ static void disturb_sockets(const full_listener *full, int go, int done)
 }
 
 /* libcurl 7.88 closes a socket that is not connected yet before it says so. The child has the open
- * file, so that epoll's registration would stay for good. */
+ * file, so that epoll's registration would stay forever. */
 static void a_forked_child_does_not_keep_cancelled_connections_registered(void **state)
 {
     (void)state;

@@ -140,7 +140,7 @@ static void draw_kind(sim_informer *informer)
         ki__codec_is_built() && (s->options.seed / 16 + (uint64_t)informer->id) % 3 == 0;
 }
 
-/* The same object in JSON, whatever it was in; without memory now and then. */
+/* The same object in JSON, whatever it was in; without memory occasionally. */
 static int to_json(const ki_object *object, ki_object **ret_object, void *user)
 {
     const sim *s = user;

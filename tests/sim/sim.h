@@ -236,7 +236,7 @@ typedef struct sim_work {
     bool polling; /* the next look is on its way */
     uint64_t poll_at;
     bool working[SIM_KEYS];
-    bool pending[SIM_KEYS];     /* could not be added for want of memory, and will be */
+    bool pending[SIM_KEYS];     /* could not be added for lack of memory, and will be */
     uint64_t seen[SIM_KEYS];    /* the version that was worked on last */
     uint64_t promise[SIM_KEYS]; /* when it is to be worked on again, at the latest; 0: need not */
 } sim_work;

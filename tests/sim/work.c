@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Work queues on informers: the keys of what a handler hears go in, workers take them out, look at
- * the store, and fail now and then. I14: no key is worked on twice at once, none is lost, and a
+ * the store, and fail occasionally. I14: no key is worked on twice at once, none is lost, and a
  * queue that is shut down runs empty. */
 #include <errno.h>
 #include <string.h>

@@ -22,7 +22,7 @@ ki_object *test_thing(const ki_alloc *alloc, const char *spec);
  *  "=thing,thing;unread version" (replaced), "!" (resync) or "#version" (bookmark) into a queue. */
 int test_put(ki_queue *queue, const ki_alloc *alloc, const char *spec);
 
-/** The same for many, parted by blanks; all must go well. A replacement may have no blanks then:
+/** The same for many, separated by blanks; all must succeed. A replacement has no blanks then:
  *  "=a@1,b@2#5" is one at version 5. */
 void test_put_all(ki_queue *queue, const char *specs);
 

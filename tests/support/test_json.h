@@ -6,7 +6,7 @@
 #include <kinformer/buf.h>
 
 /** Appends a random value of about `budget` values in all: every type, all kinds of escapes and of
- *  UTF-8, numbers of all shapes, white space at any place, now and then a name twice in one map. */
+ *  UTF-8, numbers of all shapes, white space at any place, occasionally a name twice in one map. */
 void test_json_random(ki_buf *out, uint64_t *random, unsigned budget);
 
 /** The same, but always a map. */

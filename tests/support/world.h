@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* A world for code that runs on an engine: a clock that stands still until the test moves it, and
- * randomness that is the same each time. */
+/* A world for code that runs on an engine: a clock that does not advance until the test moves it,
+ * and randomness that is the same each time. */
 #ifndef TESTS_SUPPORT_WORLD_H
 #define TESTS_SUPPORT_WORLD_H
 

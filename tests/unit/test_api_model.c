@@ -378,7 +378,7 @@ static void random_histories_read_as_they_were_written(void **state)
     }
 }
 
-/* A watch that is pulled now and then, by a client of a server that lags at random, gets exactly
+/* A watch that is pulled occasionally, by a client of a server that lags at random, gets exactly
  * the writes in their order. */
 static void a_watch_of_a_server_that_lags_misses_nothing(void **state)
 {

@@ -451,7 +451,7 @@ static void every_allocation_may_fail(void **state)
     test_alloc_sweep(some_watches, NULL);
 }
 
-/* No event is lost or sent twice when making one fails for want of memory. */
+/* No event is lost or sent twice when making one fails for lack of memory. */
 static void a_failed_event_is_made_again(void **state)
 {
     (void)state;

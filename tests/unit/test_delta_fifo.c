@@ -411,7 +411,7 @@ static int new_known(const ki_alloc *alloc, struct pair *p)
     return r;
 }
 
-/* What does not go well changes nothing, so the whole is the same as if it was never tried. */
+/* A failed call changes nothing, so the result is the same as without it. */
 static int scenario(const ki_alloc *alloc, void *user)
 {
     static const char *const specs[] = {"!",   "+c@4", "=a@1,b@2;x#3", "~a@5", "-b@6",

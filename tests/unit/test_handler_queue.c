@@ -823,7 +823,7 @@ static void a_handler_that_hears_all_knows_what_is_there(void **state)
     test_alloc_done(&alloc);
 }
 
-static void a_handler_that_stands_still_costs_little(void **state)
+static void a_blocked_handler_costs_little(void **state)
 {
     (void)state;
     fixture f;
@@ -915,7 +915,7 @@ int main(void)
         cmocka_unit_test(reserved_capacity_is_not_released),
         cmocka_unit_test(a_resync_comes_after_what_is_shared),
         cmocka_unit_test(a_handler_that_hears_all_knows_what_is_there),
-        cmocka_unit_test(a_handler_that_stands_still_costs_little),
+        cmocka_unit_test(a_blocked_handler_costs_little),
         cmocka_unit_test(without_memory_it_stays_right_and_only_merges_less),
         cmocka_unit_test(a_flood_gives_its_memory_back),
     };

@@ -1089,7 +1089,7 @@ static void a_reflector_gets_there_in_pieces_of_any_size(void **state)
     }
 }
 
-static void want_of_memory_never_stops_it_for_good(void **state)
+static void lack_of_memory_never_stops_it_permanently(void **state)
 {
     (void)state;
     size_t piece = 50;
@@ -1140,7 +1140,7 @@ int main(void)
         cmocka_unit_test(the_transport_is_kept_until_the_source_is_gone),
         cmocka_unit_test(headers_are_found_in_any_case),
         cmocka_unit_test(a_reflector_gets_there_in_pieces_of_any_size),
-        cmocka_unit_test(want_of_memory_never_stops_it_for_good),
+        cmocka_unit_test(lack_of_memory_never_stops_it_permanently),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

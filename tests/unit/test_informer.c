@@ -756,7 +756,7 @@ static void a_relist_of_what_is_there_costs_handlers_nothing(void **state)
 
 /* ---- starting and stopping ---- */
 
-static void it_starts_once_and_stops_for_good(void **state)
+static void it_starts_once_and_stops_permanently(void **state)
 {
     (void)state;
     fixture f;
@@ -1167,7 +1167,7 @@ int main(void)
         cmocka_unit_test(without_a_period_of_the_informer_nobody_resyncs),
         cmocka_unit_test(a_resync_of_many_objects_costs_handlers_next_to_nothing),
         cmocka_unit_test(a_relist_of_what_is_there_costs_handlers_nothing),
-        cmocka_unit_test(it_starts_once_and_stops_for_good),
+        cmocka_unit_test(it_starts_once_and_stops_permanently),
         cmocka_unit_test(one_that_never_started_ends_with_its_last_user),
         cmocka_unit_test(one_that_runs_lives_until_it_has_stopped),
         cmocka_unit_test(stopping_inside_a_callback_lets_nobody_hear_more),

@@ -231,7 +231,7 @@ static void add(fixture *f, ear *e, ki_delivery delivery, ki_registration **ret_
         ki_informer_add_handler(f->informer, &handler, &options, ret_registration, NULL), 0);
 }
 
-static void a_handler_that_stands_still_delays_nobody(void **state)
+static void a_blocked_handler_delays_no_other(void **state)
 {
     (void)state;
     fixture f;
@@ -558,7 +558,7 @@ static void beyond_the_limit_of_threads_handlers_take_turns(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(a_handler_that_stands_still_delays_nobody),
+        cmocka_unit_test(a_blocked_handler_delays_no_other),
         cmocka_unit_test(stopping_ends_the_threads_of_handlers),
         cmocka_unit_test(removing_a_handler_ends_its_thread),
         cmocka_unit_test(without_threads_handlers_run_on_the_loop),

@@ -937,7 +937,7 @@ static int survive(const ki_alloc *alloc, void *pages)
     return r;
 }
 
-static void want_of_memory_never_stops_it_for_good(void **state)
+static void lack_of_memory_never_stops_it_permanently(void **state)
 {
     (void)state;
     int pages = 1;
@@ -1022,7 +1022,7 @@ int main(void)
         cmocka_unit_test(a_cut_stream_leaves_no_version_behind),
         cmocka_unit_test(a_resource_that_is_gone_is_seen_in_the_health),
         cmocka_unit_test(ten_thousand_reconnects_leave_no_timer_behind),
-        cmocka_unit_test(want_of_memory_never_stops_it_for_good),
+        cmocka_unit_test(lack_of_memory_never_stops_it_permanently),
         cmocka_unit_test(other_threads_may_ask_pause_and_stop),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

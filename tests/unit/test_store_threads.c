@@ -66,7 +66,7 @@ static void write_version(ki_store *store, const ki_alloc *alloc, unsigned versi
             assert_int_equal(ki_txn_add(txn, objects[i], NULL), 0);
         }
         if (version % 5 == 1) {
-            ki_txn_abort(txn); /* and once more, for good */
+            ki_txn_abort(txn); /* and once more, committed */
             assert_int_equal(ki_store_begin(store, &txn, NULL), 0);
             for (unsigned i = 0; i < GROUPS; i++) {
                 assert_int_equal(ki_txn_add(txn, objects[i], NULL), 0);

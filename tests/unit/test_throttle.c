@@ -279,7 +279,7 @@ static void too_many_that_wait_are_refused(void **state)
     test_free(many);
 }
 
-static void long_waits_are_logged_now_and_then(void **state)
+static void long_waits_are_logged_occasionally(void **state)
 {
     (void)state;
     fixture f;
@@ -350,7 +350,7 @@ int main(void)
         cmocka_unit_test(one_that_waits_may_leave),
         cmocka_unit_test(the_line_may_change_from_inside_go),
         cmocka_unit_test(too_many_that_wait_are_refused),
-        cmocka_unit_test(long_waits_are_logged_now_and_then),
+        cmocka_unit_test(long_waits_are_logged_occasionally),
         cmocka_unit_test(rates_that_cannot_be),
         cmocka_unit_test(every_allocation_may_fail),
     };

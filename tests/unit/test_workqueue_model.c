@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Random operations on a queue and on a naive model of it: two sets, a list and times, as the rules
  * are written. After each step a key is in exactly one state, the same in both; none is lost, none
- * is worked on twice; a drained queue is empty. Allocations fail now and then, which may only
+ * is worked on twice; a drained queue is empty. Allocations fail occasionally, which may only
  * refuse a key that is not known yet. */
 #include <errno.h>
 #include <stdio.h>

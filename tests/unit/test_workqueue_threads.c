@@ -282,7 +282,7 @@ static void get_says_so_if_the_clock_is_not_the_systems(void **state)
 {
     (void)state;
     fake_clock clock;
-    fake_clock_init(&clock); /* stands still, five seconds after the start of the system */
+    fake_clock_init(&clock); /* does not advance: five seconds after the start of the system */
     ki_workqueue *queue = NULL;
     assert_int_equal(
         ki_workqueue_new(KI_OPTIONS(ki_workqueue_options, .clock = &clock.table), &queue, NULL), 0);

@@ -595,7 +595,7 @@ static void every_allocation_may_fail(void **state)
     test_alloc_sweep(life_of_objects, &options);
 }
 
-/* A write that failed for want of memory happened wholly or not at all, and can be tried again. */
+/* A write that failed for lack of memory happened wholly or not at all, and can be tried again. */
 static void a_failed_write_can_be_tried_again(void **state)
 {
     (void)state;

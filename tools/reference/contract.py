@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What a comment in a header says: prose, and the fields Owner, Thread, Blocks, Errors, Since.
+"""Parses the comment of a declaration: prose, and the fields Owner, Thread, Blocks, Errors, Since.
 
 A field begins at the start of a line or after a sentence, and continues in lines that are indented,
 or until a line ends with a period. Indented lines elsewhere are preformatted, or a list if they

@@ -48,7 +48,7 @@ def joined(lines):
 
 
 class Writer:
-    """Writes the pages of a library. `date` and `version` stand in their footers."""
+    """Writes the pages of a library. `date` and `version` are shown in their footers."""
 
     def __init__(self, library, version, date):
         self.library = library
@@ -261,7 +261,7 @@ class Writer:
 
     @staticmethod
     def labelled(label, text):
-        """A label and what is said of it; one that may not fit its line has one of its own."""
+        """A label and its description; a long label gets its own line."""
         marked = f"\\fB{escape(label, True)}\\fR"
         if len(label) > 60:
             return [".PP", ".nf", marked, ".fi"] + ([".RS 7", *text, ".RE"] if text else [])

@@ -1,8 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
-"""What the public headers declare, with the contract of each part: what the pages are written from.
+"""The declarations of the public headers with their contracts, from which the pages are written.
 
-A contract comment speaks for the declarations right below it, up to a blank line or the next
-comment. A plain comment speaks for all that follows, up to the next plain one; its prose, if no
+A contract comment applies to the declarations right below it, up to a blank line or the next
+comment. A plain comment applies to all that follow, up to the next plain one; its prose, if no
 blank line separates it from a declaration, for these declarations only. Fields that neither has
 come from the head of the header. A page shows nothing that is in none of these places; what must
 be there and is not, is a complaint with file and line.
@@ -45,7 +45,7 @@ class Member:
     code: str
     name: str
     about: Optional[Contract] = None
-    group: Optional[Contract] = None  # stands before this member and is for those that follow
+    group: Optional[Contract] = None  # precedes this member and applies to those that follow
     value: str = ""  # of a constant
 
 
@@ -62,7 +62,7 @@ class Item:
     functions: list = field(default_factory=list)
     members: list = field(default_factory=list)
     links: list = field(default_factory=list)  # other names that lead here
-    previous: object = None  # the functions before, which "The same" speaks of
+    previous: object = None  # the functions before, which "The same" refers to
     header: object = None
 
     @property
@@ -117,7 +117,7 @@ class Item:
         return [(one.name, one.note) for one in self.functions if one.note and not is_description]
 
     def context(self):
-        """The blocks of the group it stands in."""
+        """The blocks of its group."""
         is_for_it = self.kind == "function" and self.group is not None and self.group_prose
         return self.group.blocks if is_for_it and not self.is_alone else []
 
@@ -146,7 +146,7 @@ class Header:
     path: str
     head: Optional[Contract] = None
     items: list = field(default_factory=list)
-    constants: list = field(default_factory=list)  # macros that nothing is said of: (name, value)
+    constants: list = field(default_factory=list)  # undocumented macros: (name, value)
     umbrella: bool = False  # whether kinformer.h includes it
 
     @property

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Reads the public headers into the model. Whatever is not understood is a complaint."""
+"""Reads the public headers into the model. Everything that cannot be parsed is reported."""
 import re
 
 import csource
@@ -72,7 +72,7 @@ class Reader:
         self.group = None
         self.group_comment = None
         self.group_prose = False
-        self.attached = False  # the group comment stands right before what follows
+        self.attached = False  # the group comment immediately precedes the next declaration
         self.entry = None  # functions, or macros, that the next bare declaration may join
         self.macros = {}  # name: (parameters, body)
         self.undefined = set()
@@ -144,7 +144,7 @@ class Reader:
         return new
 
     def adopt_group(self, item):
-        """A plain comment right above a type or a macro is its own, and nobody else's."""
+        """A plain comment right above a type or a macro belongs to it only."""
         if self.pending is None and self.attached and not item.blank_before:
             self.pending = contracts.parse(self.group_comment.text, self.group_comment.line)
             self.group, self.group_prose, self.attached = None, False, False
@@ -333,7 +333,7 @@ def drop_repeated(headers):
 
 
 def add_names(library, header):
-    """Enters the names of a header; one that is there twice is a complaint."""
+    """Adds the names of a header; duplicates are reported."""
     for item in header.items:
         for name in item.names + item.links:
             if name in library.items:
@@ -346,7 +346,7 @@ def add_names(library, header):
 
 
 def check_items(header):
-    """What a page must have and the header does not say."""
+    """Parts of a page that the header lacks."""
     for item in header.items:
         if not item.functions:
             continue

@@ -5,7 +5,7 @@
  * memory: decompressing parses nothing.
  *
  * Reading anything else opens the object: its plain form is created and stays until the object is
- * freed, since nobody knows how long what was read is in use. Stores replace opened objects by
+ * freed, since it is unknown how long what was read is in use. Stores replace opened objects by
  * closed copies (cache/store/opened.c). */
 #ifndef KI_OBJECT_PACK_PACKED_H
 #define KI_OBJECT_PACK_PACKED_H

@@ -99,7 +99,7 @@ func all(count int, do func(number int) error) {
 	group.Wait()
 }
 
-// again does something until it succeeds: a machine with much to do may fail now and then.
+// again does something until it succeeds: a machine with much to do may fail occasionally.
 func again(do func() error) error {
 	err := do()
 	for i := 1; err != nil && i < attempts; i++ {

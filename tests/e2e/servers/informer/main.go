@@ -34,7 +34,7 @@ func must(err error) {
 	}
 }
 
-// The request for one informer. The name is the whole of it.
+// The request for one informer: only a name.
 type wish struct {
 	name, resource, encoding, way, namespace, labels string
 }
