@@ -225,7 +225,7 @@ static void end(fixture *f)
     f->end = true;
     pthread_join(f->writer, NULL);
     pthread_join(f->reader, NULL);
-    ki_queue_close(f->deltas);
+    ki_queue_stop(f->deltas);
     pthread_join(f->taker, NULL);
     for (size_t i = 0; i < HANDLERS; i++) {
         assert_int_equal(ki_registration_remove_wait(f->registrations[i]), 0);
@@ -365,7 +365,7 @@ static void stop_all(fixture *f)
     ki_factory_release(f->factory, f->informer);
     ki_factory_stop(f->factory);
     ki_workqueue_shut_down(f->queue);
-    ki_queue_close(f->deltas);
+    ki_queue_stop(f->deltas);
     ki_call_cancel(f->call);
     ki_loop_stop(ki_client_loop(f->client));
     ki_loop_stop(f->loop);

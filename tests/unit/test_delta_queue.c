@@ -58,7 +58,7 @@ static void an_empty_queue_gives_nothing(void **state)
         assert_int_equal(ki_queue_count(queue), 0);
         assert_int_equal(ki_queue_bytes(queue), 0);
         assert_false(ki_queue_has_synced(queue));
-        assert_false(ki_queue_is_closed(queue));
+        assert_false(ki_queue_is_stopped(queue));
         ki_queue_unref(queue);
     }
 }
@@ -431,9 +431,9 @@ static void a_closed_queue_gives_what_it_has(void **state)
         ki_queue *queue = new_queue(kind, NULL);
         test_log log = {.len = 0};
         test_put_all(queue, "+a@1");
-        ki_queue_close(queue);
-        ki_queue_close(queue);
-        assert_true(ki_queue_is_closed(queue));
+        ki_queue_stop(queue);
+        ki_queue_stop(queue);
+        assert_true(ki_queue_is_stopped(queue));
         test_put_all(queue, "+b@2"); /* closing does not gate what is put in */
         assert_int_equal(ki_queue_pop(queue, 0, test_log_deltas, &log), 2);
         assert_int_equal(ki_queue_pop(queue, 0, test_log_deltas, &log), KI_ERR_STOPPED);

@@ -97,7 +97,7 @@ static void the_order_of_each_producer_is_kept(void **state)
         for (int i = 0; i < PRODUCERS; i++) {
             pthread_join(producers[i], NULL);
         }
-        ki_queue_close(s.queue);
+        ki_queue_stop(s.queue);
         pthread_join(consumer, NULL);
         assert_int_equal(s.result, KI_ERR_STOPPED);
         assert_true(s.ordered);
@@ -128,7 +128,7 @@ static void closing_releases_waiters(void **state)
             for (int n = 0; n < i % 8; n++) {
                 sched_yield(); /* so that it is waiting, or not yet */
             }
-            ki_queue_close(s.queue);
+            ki_queue_stop(s.queue);
             pthread_join(consumer, NULL);
             assert_int_equal(s.result, KI_ERR_STOPPED);
             sem_destroy(&s.started);
@@ -153,7 +153,7 @@ static void the_waiter_is_the_only_consumer(void **state)
             assert_true(r == 0 || r == KI_ERR_BUSY);
             sched_yield();
         } while (r == 0);
-        ki_queue_close(s.queue);
+        ki_queue_stop(s.queue);
         pthread_join(consumer, NULL);
         assert_int_equal(s.result, KI_ERR_STOPPED);
         sem_destroy(&s.started);

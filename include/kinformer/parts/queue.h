@@ -117,7 +117,7 @@ KI_API KI_NODISCARD int ki_delta_fifo_new(const ki_queue_options *options, ki_qu
 KI_API ki_queue *ki_queue_ref(ki_queue *queue);
 KI_API ki_queue *ki_queue_unref(ki_queue *queue);
 
-/* Adding deltas. Objects are kept by reference. After an error the queue is unchanged. A closed
+/* Adding deltas. Objects are kept by reference. After an error the queue is unchanged. A stopped
  * queue still accepts deltas.
  * Thread: any, including process functions.  Blocks: no.
  * Errors: KI_ERR_KEY      the object has no name or a '/' in it, or the transform function changed
@@ -203,8 +203,8 @@ typedef int (*ki_queue_process)(const ki_deltas *deltas, void *user);
  *  where the first list ends.
  *
  *  Returns the number of deltas processed, including those put back.
- *  Thread: one at a time.  Blocks: yes, while the queue is empty and not closed.
- *  Errors: KI_ERR_STOPPED  the queue is closed and empty;
+ *  Thread: one at a time.  Blocks: yes, while the queue is empty and not stopped.
+ *  Errors: KI_ERR_STOPPED  stopped and empty;
  *          KI_ERR_BUSY     another thread is popping, or called from a process function;
  *          -ENOMEM         nothing was popped;
  *          what `process` returned.
@@ -217,11 +217,11 @@ KI_API KI_NODISCARD int ki_queue_pop(ki_queue *queue, size_t max_keys, ki_queue_
 KI_API KI_NODISCARD int ki_queue_poll(ki_queue *queue, size_t max_keys, ki_queue_process process,
                                       void *user);
 
-/** Closes the queue: wakes waiting consumers; popping fails once the queue is empty.
+/** Stops the queue: wakes waiting consumers; popping fails once the queue is empty.
  *  Thread: any.  Blocks: no.  Since: 0.1 */
-KI_API void ki_queue_close(ki_queue *queue);
-/** Returns whether the queue was closed.  Thread: any.  Blocks: no.  Since: 0.1 */
-KI_API bool ki_queue_is_closed(const ki_queue *queue);
+KI_API void ki_queue_stop(ki_queue *queue);
+/** Returns whether the queue was stopped.  Thread: any.  Blocks: no.  Since: 0.1 */
+KI_API bool ki_queue_is_stopped(const ki_queue *queue);
 
 /** Returns whether everything queued by the first ki_queue_replace() has been processed, or the
  *  first call was another one (ki_queue_add, _update or _delete). Remains true.

@@ -100,7 +100,7 @@ static void on_stopped(ki_reflector *reflector, void *user)
 {
     ki_informer *informer = user;
     (void)reflector;
-    ki_queue_close(informer->queue);
+    ki_queue_stop(informer->queue);
     ki__timer_cancel(&informer->retry);
     (void)ki__engine_unpost(informer->engine, &informer->task);
     listen_for_opened(informer, NULL);
@@ -247,7 +247,7 @@ void ki_informer_stop(ki_informer *informer)
     if (before == KI__INFORMER_STARTED) {
         ki_reflector_stop(informer->reflector);
     } else if (before == KI__INFORMER_NEW) {
-        ki_queue_close(informer->queue);
+        ki_queue_stop(informer->queue);
         ki__informer_free_source(informer); /* it may hold more: a client waits for its release */
     }
     ki__informer_stop_handlers(informer);

@@ -230,7 +230,7 @@ void ki_simple_informer_stop(ki_simple_informer *informer)
         return;
     }
     atomic_store(&informer->stopped, true);
-    ki_queue_close(informer->queue);
+    ki_queue_stop(informer->queue);
 }
 
 bool ki_simple_informer_has_synced(const ki_simple_informer *informer)

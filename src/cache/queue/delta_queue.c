@@ -514,7 +514,7 @@ void ki__queue_clear(ki_queue *queue)
     ki__mutex_unlock(&queue->lock);
 }
 
-void ki_queue_close(ki_queue *queue)
+void ki_queue_stop(ki_queue *queue)
 {
     if (queue == NULL || ki__is_inherited(queue->process)) {
         return;
@@ -535,7 +535,7 @@ static ki_queue *locked(const ki_queue *queue)
     return mutable;
 }
 
-bool ki_queue_is_closed(const ki_queue *queue)
+bool ki_queue_is_stopped(const ki_queue *queue)
 {
     ki_queue *q = locked(queue);
     bool closed = q->closed;
