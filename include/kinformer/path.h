@@ -101,6 +101,7 @@ KI_API KI_NODISCARD int ki_object_get_bool(const ki_object *object, const ki_pat
 KI_API bool ki_object_has(const ki_object *object, const ki_path *path);
 
 KI_AUTO_DEFINE(ki_path, ki_path_unref)
+KI_AUTO_DEFINE(ki_path_iter, ki_path_iter_end)
 
 KI_END_DECLS
 

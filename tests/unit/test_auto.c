@@ -60,11 +60,14 @@ static void what_is_parsed_is_released(void **state)
         KI_AUTO(ki_selector) labels = NULL;
         KI_AUTO(ki_field_selector) fields = NULL;
         KI_AUTO(ki_path) path = NULL;
+        KI_AUTO(ki_path_iter) iter = NULL;
         KI_AUTO(ki_resource) widgets = NULL;
         KI_AUTO(ki_config) config = NULL;
         assert_int_equal(ki_selector_parse("a=b", &alloc.table, &labels, NULL), 0);
         assert_int_equal(ki_field_selector_parse("a=b", &alloc.table, &fields, NULL), 0);
         assert_int_equal(ki_path_compile("spec.a", &alloc.table, &path, NULL), 0);
+        ki_value none = {0};
+        assert_int_equal(ki_path_iter_begin(path, &none, &iter), 0);
         ki_resource_options resource = KI_OPTIONS_INIT(ki_resource_options);
         resource.version = "v1";
         resource.resource = "widgets";
