@@ -35,7 +35,7 @@ def first_contact(results):
                      by_curl(results, "sync", "cpu_s", kind, mode, mode),
                      spread(results.all("sync", kind, mode, "wall_s")),
                      figure(results.median("sync", kind, mode, "server_cpu_s"))])
-    return table(["first sync", "CPU, s", "by curl's", "time, s", "CPU of the server, s"], rows)
+    return table(["first sync", "CPU, s", "/ curl's", "time, s", "CPU of the server, s"], rows)
 
 
 def memory(results):
@@ -52,8 +52,8 @@ def memory(results):
                      spread(results.all("memory", kind, mode, "collected_rss"), MB),
                      spread(results.all("replay", kind, mode, "rss"), MB),
                      spread(results.all("relist", kind, mode, "peak"), MB)])
-    return table(["memory", "settled, MB", "by objects' bytes", "peak, MB", "collected, MB",
-                  "all changed once, MB", "peak of a relist, MB"], rows)
+    return table(["memory", "settled, MB", "/ bytes of objects", "peak, MB", "collected, MB",
+                  "after a change of all, MB", "peak of a relist, MB"], rows)
 
 
 def less_memory(results):
@@ -71,8 +71,8 @@ def less_memory(results):
                      "-" if per_pod is None or kind.endswith("-none") else figure(per_pod / 1e3),
                      times(peak / settled),
                      spread(results.all("memory", kind, mode, "collected_rss"), MB)])
-    return table(["what is kept", "first sync: CPU, s", "time, s", "settled, MB", "KB a pod",
-                  "peak by settled", "collected, MB"], rows) if results.variants() else ""
+    return table(["kept in memory", "first sync: CPU, s", "time, s", "settled, MB", "KB per pod",
+                  "peak / settled", "collected, MB"], rows) if results.variants() else ""
 
 
 def changes(results):
@@ -88,7 +88,7 @@ def changes(results):
                      spread(results.all("latency", kind, mode, "p99_ms")),
                      spread(results.all("relist", kind, mode, "cpu_s")),
                      spread(results.all("relist", kind, mode, "wall_s"))])
-    return table(["changes", "CPU of an event, µs", "by curl's", "events/s", "latency p50, ms",
+    return table(["changes", "CPU per event, µs", "/ curl's", "events/s", "latency p50, ms",
                   "latency p99, ms", "relist: CPU, s", "relist: time, s"], rows)
 
 
@@ -107,18 +107,18 @@ def targets(results):
             continue
         reached = "-" if value is None else "yes" if value <= limit else "**no**"
         rows.append([text, f"at most {limit:g}", times(value), reached])
-    return table(["aimed at", "", "measured", "reached"], rows)
+    return table(["goal", "", "measured", "met"], rows)
 
 
 def facts(results):
     run, objects = results.run, results.objects
     pods = objects.get("pods", 0)
     json_bytes = objects.get("json_bytes", 0) / max(pods, 1)
-    lines = [f"Made by `{run.get('command', '')}` on {run.get('date', '')}: {pods:,} pods, "
+    lines = [f"Produced by `{run.get('command', '')}` on {run.get('date', '')}: {pods:,} pods, "
              f"{objects.get('protobuf_bytes', 0) / max(pods, 1):,.0f} bytes of protobuf"
              f"{f' and {json_bytes:,.0f} of JSON' if json_bytes else ''} each, "
-             f"rounds: {run.get('rounds', 0)}. Medians, and in brackets from the least to the "
-             "most."]
+             f"rounds: {run.get('rounds', 0)}. Medians; in parentheses minimum and "
+             "maximum."]
     lines += ["", *(f"- {line}" for line in run.get("machine", []))]
     if run.get("load", 0) > 0.5:
         lines.append(f"- **The machine was busy when it began: load {run['load']:.1f}**")
@@ -135,7 +135,7 @@ def scale_targets(results):
     packed = results.median("memory", "kinformer-packed", "stream", "rss")
     limit, pods = 260, results.objects.get("pods", 0)
     reached = "-" if packed is None else "yes" if packed * MB <= limit else "**no**"
-    return table(["aimed at", "", "measured", "reached"],
+    return table(["goal", "", "measured", "met"],
                  [[f"{pods:,} pods packed, resident, MB", f"at most {limit}",
                    figure(packed * MB if packed else None), reached]])
 
@@ -144,7 +144,7 @@ def scale_text(results):
     parts = [facts(results), less_memory(results)]
     aimed = [(text, limit, value) for text, limit, value in results.memory_targets()
              if value is not None]
-    parts.append(table(["aimed at", "", "measured", "reached"], [
+    parts.append(table(["goal", "", "measured", "met"], [
         [text, f"at most {limit:g}", times(value), "yes" if value <= limit else "**no**"]
         for text, limit, value in aimed]))
     if results.median("memory", "kinformer-packed", "stream", "rss"):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""Results of a run: medians and spreads, and what was aimed at."""
+"""Results of a run: medians, spreads and goals."""
 import collections
 import statistics
 
@@ -68,27 +68,26 @@ class Results:
         return mine / theirs if mine and theirs else None
 
     def targets(self):
-        """What was aimed at: text, the most that it may be (None: only to compare with), and what
-        it is (None: not measured)."""
+        """Goals: text, limit (None: for comparison only), and value (None: not measured)."""
         found = []
         for mode in MODES:
             name = MODE_NAMES[mode]
             peak = self.median("memory", "kinformer", mode, "peak")
             settled = self.median("memory", "kinformer", mode, "rss")
             found += [
-                (f"CPU of the first sync by curl's, {name}", 1.5,
+                (f"CPU of the first sync / curl's, {name}", 1.5,
                  self.share("sync", "cpu_s", mode, "curl")),
-                (f"CPU of the first sync by client-go's, {name}", 0.5,
+                (f"CPU of the first sync / client-go's, {name}", 0.5,
                  self.share("sync", "cpu_s", mode, "client-go")),
-                (f"settled memory by the objects' bytes, {name}", 1.15,
+                (f"settled memory / bytes of the objects, {name}", 1.15,
                  self.share("memory", "rss", mode)),
-                (f"peak by settled memory, {name}", 1.05, peak / settled if settled else None)]
+                (f"peak / settled memory, {name}", 1.05, peak / settled if settled else None)]
         found += [
-            ("CPU of a replayed event by client-go's", 0.1,
+            ("CPU per replayed event / client-go's", 0.1,
              self.share("replay", "cpu_us_event", "stream", "client-go")),
-            ("curl's CPU of a replayed event by client-go's", None,
+            ("CPU per replayed event: curl's / client-go's", None,
              self.share("replay", "cpu_us_event", "stream", "client-go", "curl")),
-            ("p99 of the latency by client-go's", 1.0,
+            ("p99 latency / client-go's", 1.0,
              self.share("latency", "p99_ms", "stream", "client-go"))]
         return found + self.memory_targets()
 
@@ -97,25 +96,25 @@ class Results:
         return mine / theirs if mine and theirs else None
 
     def memory_targets(self):
-        """What was aimed at with less in memory."""
+        """Goals of memory."""
         five, packed = self.per_pod("kinformer-five", "stream"), self.per_pod("kinformer-packed",
                                                                              "stream")
         theirs = self.per_pod("client-go-five", "stream")
         found = [
-            ("KB a pod, five fields", 0.6, five and five / 1e3),
-            ("the same by client-go's with a transform", 0.1, five / theirs if theirs and five
+            ("KB per pod, five fields", 0.6, five and five / 1e3),
+            ("the same / client-go's with a transform", 0.1, five / theirs if theirs and five
              else None),
-            ("KB a pod, packed", 1.5, packed and packed / 1e3)]
+            ("KB per pod, packed", 1.5, packed and packed / 1e3)]
         for kind in ("kinformer-five", "kinformer-packed"):
             peak, settled = (self.median("memory", kind, "stream", n) for n in ("peak", "rss"))
-            found.append((f"peak by settled memory, {WHAT_NAMES[WHAT[kind]]}", 1.05,
+            found.append((f"peak / settled memory, {WHAT_NAMES[WHAT[kind]]}", 1.05,
                           peak / settled if settled else None))
         found += [
-            ("CPU of the first sync, five fields, by that with all fields", 1.0,
+            ("CPU of the first sync, five fields / all fields", 1.0,
              self.ratio("sync", "cpu_s", "kinformer-five", "kinformer")),
-            ("CPU of the first sync, packed, by that of plain storage", 1.7,
+            ("CPU of the first sync, packed / plain storage", 1.7,
              self.ratio("sync", "cpu_s", "kinformer-packed", "kinformer")),
-            ("CPU of the first sync, packed, by client-go's", 0.6,
+            ("CPU of the first sync, packed / client-go's", 0.6,
              self.ratio("sync", "cpu_s", "kinformer-packed", "client-go"))]
         return found if self.variants() else []
 
