@@ -64,10 +64,10 @@ typedef struct ki_random ki_random;
 
 /* Structs that programs fill or read: options, tables of callbacks, results, ki_error. Each begins
  * with `size`, its size when the program was compiled. In all other members of options zero means
- * the default. Structs that the library fills must be initialised as well. Two ways to create one:
+ * the default. Structs that the library fills must be initialised as well. Ways to create one:
  *   ki_object_options options = KI_OPTIONS_INIT(ki_object_options);    C and C++; then set members
- *   KI_OPTIONS(ki_object_options, .max_bytes = 4096)                   C: a pointer to a temporary,
- *                                                                      valid in its block
+ *   KI_OPTIONS(ki_object_options, .max_bytes = 4096)                   C: pointer, for its block
+ *   static ki_handler handler = {.size = sizeof(ki_handler)};          C: of static storage
  * This allows structs to grow: members that an older program does not have are taken as zero. A
  * newer program gets -E2BIG if it sets a member that this library does not have, and -EINVAL is
  * returned for an invalid size. A size of 0 means the struct of version 0.1. */

@@ -17,7 +17,7 @@ typedef struct ki_informer ki_informer; /* <kinformer/informer.h> */
 typedef struct ki_memory {
     size_t size;      /* see KI_OPTIONS_INIT */
     uint64_t objects; /* objects of the current version */
-    uint64_t indexes; /* what makes them accessible: keys, indexes */
+    uint64_t indexes; /* keys and indexes */
     /** Held by readers: objects and index blocks that only older versions have, and the plain forms
      *  of packed objects that were read. */
     uint64_t versions;

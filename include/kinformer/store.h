@@ -7,7 +7,7 @@
  * wait for each other, and readers never see a partial write. Memory that only old versions use is
  * freed when their last snapshot is released.
  *
- * Indexes are defined in index.h; the index by namespace is there by default. */
+ * Indexes are defined in index.h; informers have the index by namespace by default. */
 #ifndef KINFORMER_STORE_H
 #define KINFORMER_STORE_H
 

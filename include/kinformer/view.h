@@ -17,17 +17,17 @@
  * type `T`:
  *   T_f(view)             its value; if it is absent: the default of the API where the published
  *                         types have one, else empty, 0 or false
- *   T_has_f(view)         whether it is there, and not null
+ *   T_has_f(view)         whether it is present, and not null
  *   T_get_f(view, &value) the value as a ki_value, or why there is none: KI_ERR_NOT_FOUND,
  *                         KI_ERR_NO_SCHEMA for a protobuf field that this library does not know, or
  *                         KI_ERR_NOT_KEPT for a field that was not kept of a partial object
  *                         (projection.h), of which the others must read kept fields only
  *   T_f_by_KEY(view, key) of lists of maps with a key, such as containers by name: the element
  * and for a type `T`:
- *   T_of(object)          of kinds: the view of an object; of an object of another kind, a view of
- *                         nothing
+ *   T_of(object)          of kinds: the view of an object; of an object of another kind, an empty
+ *                         view
  *   T_list, T_map         lists of it, and maps with string keys; for both, see KI_EACH
- * A view of nothing has no fields: chains of calls need no checks. Strings with documented values
+ * An empty view has no fields: chains of calls need no checks. Strings with documented values
  * have a constant for each, such as KI_CORE_V1_PodPhase_Running. KI_PATH() makes paths that the
  * compiler checks. <kinformer/view_edit.h>, which is a part of this header, describes how to write.
  *
@@ -47,7 +47,7 @@
 
 KI_BEGIN_DECLS
 
-/** Whether a view, list or map is one of something. */
+/** Returns whether a view, list or map is not empty: its field or object exists. */
 #define ki_view_exists(view) ((view).value.ops != NULL)
 
 /* ---- strings ---- */
@@ -177,13 +177,13 @@ static inline ki_int_or_string ki_int_or_string_text(const char *text)
 KI_API ki_value ki_view_root(const ki_object *object, const char *api_version, const char *kind);
 
 /** Finds a field, as ki_value_member() does.
- *  Errors: KI_ERR_TYPE  not a view of a map;  KI_ERR_NOT_FOUND;  KI_ERR_NO_SCHEMA  it is there, but
+ *  Errors: KI_ERR_TYPE  not a view of a map;  KI_ERR_NOT_FOUND;  KI_ERR_NO_SCHEMA  it exists, but
  *          the schema of this library does not have it.
  *  Since:  0.1 */
 KI_API KI_NODISCARD int ki_view_get(const ki_value *view, uint32_t field, const char *name,
                                     ki_value *ret_value);
 
-/** Returns whether a field is there, and not null.  Since: 0.1 */
+/** Returns whether a field is present, and not null.  Since: 0.1 */
 KI_API bool ki_view_has(const ki_value *view, uint32_t field, const char *name);
 
 /* Read a field as a C type; `otherwise` if it is absent, null or of another type. Without

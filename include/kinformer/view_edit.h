@@ -22,7 +22,7 @@
  *   T_edit_f(at)          of messages, lists and maps: its place, created empty if it is missing
  *   T_edit_f_by_KEY(at, key)  of lists of maps with a key: the place of the element, which is
  *                         appended if it is missing
- *   T_remove_f(at)        removes it, if it is there
+ *   T_remove_f(at)        removes it, if it is present
  * For lists and maps, with `at` a T_list_edit or T_map_edit:
  *   T_list_append(at), T_list_append(at, value)  appends an element: messages are filled afterwards
  *   T_list_edit_at(at, index)                    the place of an element that is a message
@@ -33,7 +33,7 @@
  * Errors are sticky, as of all changes of an edit: none of these functions returns one, and after
  * one has failed the others have no effect. In addition to those of edit.h:
  *   KI_ERR_TYPE       the object is of another kind, or has a value of another type at the place;
- *   KI_ERR_INVALID    not a quantity; a view of nothing;
+ *   KI_ERR_INVALID    not a quantity; an empty view;
  *   KI_ERR_RANGE      a number that is not finite; a year that is not one of 0 to 9999;
  *   KI_ERR_NOT_FOUND  no element has this index, or the place was removed or replaced.
  * Places are valid as long as their edit, and belong to the same thread. No function blocks.
