@@ -13,15 +13,9 @@
 #include <kinformer/apiserver.hpp>
 #include <kinformer/kinformer.hpp>
 
-using namespace std::chrono_literals;
+#include "support/check.hpp"
 
-#define CHECK(condition)                                                                 \
-    do {                                                                                 \
-        if (!(condition)) {                                                              \
-            std::fprintf(stderr, "%s:%d: failed: %s\n", __FILE__, __LINE__, #condition); \
-            std::exit(1);                                                                \
-        }                                                                                \
-    } while (0)
+using namespace std::chrono_literals;
 
 /* Calls `function`, which must throw a ki::error, and returns it. */
 template <typename Function> static ki::error thrown(Function &&function)

@@ -11,15 +11,9 @@
 #include <kinformer/apiserver.hpp>
 #include <kinformer/monitor.hpp>
 
-using namespace std::chrono_literals;
+#include "support/check.hpp"
 
-#define CHECK(condition)                                                                 \
-    do {                                                                                 \
-        if (!(condition)) {                                                              \
-            std::fprintf(stderr, "%s:%d: failed: %s\n", __FILE__, __LINE__, #condition); \
-            std::exit(1);                                                                \
-        }                                                                                \
-    } while (0)
+using namespace std::chrono_literals;
 
 static bool has(const std::string &text, std::string_view part)
 {

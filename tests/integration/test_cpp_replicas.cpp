@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Leader election, events and reading own writes in C++, on the embedded API server.  threads: yes
- */
+/* Leader election, events and reading own writes in C++, on the embedded server.  threads: yes */
 #include <atomic>
 #include <cstdio>
 #include <cstdlib>
@@ -13,15 +12,9 @@
 #include <kinformer/leader.hpp>
 #include <kinformer/recorder.hpp>
 
-using namespace std::chrono_literals;
+#include "support/check.hpp"
 
-#define CHECK(condition)                                                                 \
-    do {                                                                                 \
-        if (!(condition)) {                                                              \
-            std::fprintf(stderr, "%s:%d: failed: %s\n", __FILE__, __LINE__, #condition); \
-            std::exit(1);                                                                \
-        }                                                                                \
-    } while (0)
+using namespace std::chrono_literals;
 
 template <typename Condition> static bool eventually(Condition &&condition)
 {

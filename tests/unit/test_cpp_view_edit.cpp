@@ -14,18 +14,11 @@
 #include <kinformer/kinformer.hpp>
 
 #include "every-shape.h"
+#include "support/check.hpp"
 
 namespace v1 = ki::core_v1;
 namespace shapes = ki::shapes_example_com_v1;
 using std::string_view;
-
-#define CHECK(condition)                                                                 \
-    do {                                                                                 \
-        if (!(condition)) {                                                              \
-            std::fprintf(stderr, "%s:%d: failed: %s\n", __FILE__, __LINE__, #condition); \
-            std::exit(1);                                                                \
-        }                                                                                \
-    } while (0)
 
 static void check_text(const std::string &text, const std::string &expected, int line)
 {
