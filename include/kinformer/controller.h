@@ -33,6 +33,12 @@ typedef struct ki_enqueue_options {
      *  to check the results of ki_workqueue_add(). Runs as a handler with the default delivery. */
     void (*map)(const ki_change *change, ki_workqueue *queue, void *user);
     void *user;
+
+    /** Priorities of the keys, see ki_workqueue_add_with(): of changes, and of initial additions
+     *  and resyncs, for which KI_PRIORITY_LOW lets changes overtake the objects that a program
+     *  finds when it starts. 0, the default: as other adds. A map function sets its own. */
+    int32_t priority;
+    int32_t initial_priority;
 } ki_enqueue_options;
 
 /** Adds the key of the object to a work queue for every change of an informer, including initial
@@ -41,7 +47,8 @@ typedef struct ki_enqueue_options {
  *  retried with the next change. Changes after the queue was shut down are ignored.
  *  Owner:  it holds a reference to the queue until the informer has stopped.
  *  Thread: any.  Blocks: no.
- *  Errors: -EINVAL  both owner and map are set;  as ki_informer_add_handler().
+ *  Errors: -EINVAL  both owner and map are set, or a priority is out of range;
+ *          as ki_informer_add_handler().
  *  Since:  0.1 */
 KI_API KI_NODISCARD int ki_informer_enqueue(ki_informer *informer, ki_workqueue *queue,
                                             const ki_enqueue_options *options, ki_error *error);
@@ -49,9 +56,10 @@ KI_API KI_NODISCARD int ki_informer_enqueue(ki_informer *informer, ki_workqueue 
 /* Controllers */
 
 typedef struct ki_controller ki_controller;
-typedef struct ki_client ki_client;           /* <kinformer/client.h> */
-typedef struct ki_leader ki_leader;           /* <kinformer/leader.h> */
-typedef struct ki_consistency ki_consistency; /* <kinformer/consistency.h> */
+typedef struct ki_client ki_client;               /* <kinformer/client.h> */
+typedef struct ki_leader ki_leader;               /* <kinformer/leader.h> */
+typedef struct ki_consistency ki_consistency;     /* <kinformer/consistency.h> */
+typedef struct ki_async_options ki_async_options; /* <kinformer/async.h> */
 
 typedef struct ki_controller_options {
     size_t size;           /* see KI_OPTIONS_INIT */
@@ -62,6 +70,7 @@ typedef struct ki_controller_options {
      *    0 or more                     success: the failure count of the key is reset;
      *    the same, *retry_after_ms set  success, and the key is processed again after that time;
      *    negative                      failure: the key is retried after the delay of the limiter.
+     *  Keys that are processed again keep their priority.
      *  A failure may store its details in `error`. Called concurrently by all workers, but never
      *  twice at the same time for one key, and with no lock held. */
     int (*reconcile)(const char *key, uint64_t *retry_after_ms, ki_error *error, void *user);
@@ -86,12 +95,16 @@ typedef struct ki_controller_options {
      *  added to the queue again after delays from 5 ms to 1.3 s, which is not counted as a failure.
      *  The controller takes a reference. NULL: no check. */
     ki_consistency *consistency;
+
+    /** Functions that start a reconcile, instead of `reconcile`; it is completed later. Copied. */
+    const ki_async_options *async;
 } ki_controller_options;
 
 /** Creates a controller.
  *  Owner:  caller; release with ki_controller_unref(). On success only, it owns `user`.
  *  Blocks: no.
- *  Errors: -EINVAL  no queue or no reconcile function;  KI_ERR_LIMIT  the name is too long;
+ *  Errors: -EINVAL  no queue, or not exactly one of reconcile and async;
+ *          KI_ERR_LIMIT  the name is too long;
  *          -ENOMEM, -E2BIG.
  *  Since:  0.1 */
 KI_API KI_NODISCARD int ki_controller_new(const ki_controller_options *options,

@@ -11,7 +11,8 @@
  *   }
  *
  * An event loop polls a work queue with ki_workqueue_try_get(), the wake function of its options,
- * and ki_workqueue_timeout(); or a controller with ki_controller_work_one() in place of the first.
+ * and ki_workqueue_timeout(); or a controller with ki_controller_work_one() and
+ * ki_controller_timeout() in place of the first and the last.
  *
  * Thread: any, for every function here. */
 #ifndef KINFORMER_WORKER_H
@@ -30,11 +31,18 @@ typedef struct ki_controller ki_controller; /* <kinformer/controller.h> */
  *  Since:  0.1 */
 KI_API KI_NODISCARD int ki_controller_run_worker(ki_controller *controller);
 
-/** Processes one key if one is available: returns 1, or 0 if there was none.
+/** Processes one key if one is available: returns 1, or 0 if there was none. With asynchronous
+ *  reconciles (async.h) it starts one, or ends one whose deadline has passed.
  *  Blocks: only as long as the reconcile function.
- *  Errors: KI_ERR_STOPPED  the queue is shut down and empty.
+ *  Errors: KI_ERR_STOPPED  the queue is shut down and empty, and no reconcile is pending.
  *  Since:  0.1 */
 KI_API KI_NODISCARD int ki_controller_work_one(ki_controller *controller);
+
+/** Returns the number of milliseconds until ki_controller_work_one() should be called again at the
+ *  latest: 0 if it has something to do, -1 if it waits for a wake-up only. Unlike
+ *  ki_workqueue_timeout(), it considers the deadlines and the number of pending reconciles.
+ *  Blocks: no.  Since: 0.1 */
+KI_API int ki_controller_timeout(ki_controller *controller);
 
 /* Taking keys */
 
@@ -44,7 +52,13 @@ typedef struct ki_work {
     void *entry;     /* private; NULL after done */
 } ki_work;
 
-/** Waits for a key and takes it: returns 1. Keys are taken in the order in which they were queued.
+/** Returns the priority with which a key was taken, without its waiting time, so that it can be
+ *  added again with the same; 0 if `work` is empty.
+ *  Blocks: no.  Since: 0.1 */
+KI_API int32_t ki_work_priority(const ki_work *work);
+
+/** Waits for a key and takes it: returns 1. Keys are taken in the order in which they were queued,
+ *  unless they have priorities.
  *  Owner:  caller; release *ret_work with ki_workqueue_done().
  *  Blocks: until there is a key, or the queue is shut down and empty.
  *  Errors: KI_ERR_STOPPED      shut down and empty: the worker should exit;

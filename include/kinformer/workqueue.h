@@ -9,11 +9,14 @@
  * the earlier applies. A delay is independent of the rest: adding the key at once, or processing
  * it, does not cancel the delay.
  *
+ * Keys may have priorities: those of a higher one are taken first, but waiting keys rise by one
+ * level per age_ms, so that none waits forever: see ki_workqueue_add_with().
+ *
  * The queue starts no threads. A controller takes the keys (controller.h), or workers of the
  * program do (worker.h): a worker that waits in ki_workqueue_get() also serves the timers, an event
  * loop polls instead, and both can be combined. Statistics are in workqueue_stats.h.
  *
- * Memory: a known key takes about 80 bytes in addition to its text. Keys that are neither queued,
+ * Memory: a known key takes about 90 bytes in addition to its text. Keys that are neither queued,
  * delayed nor processed are not known.  Thread: any, for every function here. */
 #ifndef KINFORMER_WORKQUEUE_H
 #define KINFORMER_WORKQUEUE_H
@@ -53,6 +56,8 @@ typedef struct ki_workqueue_options {
     size_t max_key_bytes; /* 0: 1024; maximum: 65535 */
     bool measure_times;   /* latency, work and running times in the statistics: reads the clock each
                              time. Queues in the metrics of a client always do: see metrics.h */
+    uint32_t age_ms;      /* waiting time that equals one level of priority; 0: 1000; maximum:
+                             3,600,000 */
 } ki_workqueue_options;
 
 /** Creates an empty queue. `options` may be NULL.
@@ -90,6 +95,38 @@ KI_API KI_NODISCARD int ki_workqueue_add_after(ki_workqueue *queue, const char *
 /** Adds a key after the delay of the limiter. The limiter counts this as a failure of the key, so
  *  use it for retries only: see ki_rate_limiter_bucket(). */
 KI_API KI_NODISCARD int ki_workqueue_add_rate_limited(ki_workqueue *queue, const char *key);
+
+/* Priorities. KI_PRIORITY_LOW is for keys that can wait, such as those of resyncs: the same value
+ * as in controller-runtime. */
+#define KI_PRIORITY_MIN (-10000)
+#define KI_PRIORITY_LOW (-100)
+#define KI_PRIORITY_MAX 10000
+
+typedef struct ki_add_options {
+    size_t size;       /* see KI_OPTIONS_INIT */
+    int32_t priority;  /* KI_PRIORITY_MIN to KI_PRIORITY_MAX; 0, the default: as other adds */
+    bool rate_limited; /* as ki_workqueue_add_rate_limited(); excludes delay_ms */
+    uint64_t delay_ms; /* as ki_workqueue_add_after(); 0: at once */
+} ki_add_options;
+
+/** Adds a key with a priority. `options` may be NULL.
+ *
+ *  Of the queued keys, the one with the highest priority is taken first, counting one level more
+ *  for every age_ms that it has waited since it was added or its delay elapsed; at equal priority,
+ *  the one added first. So a key of priority p waits only for keys of a priority q above p that are
+ *  added less than (q - p) x age_ms after it.
+ *
+ *  A key that is already queued, delayed, or to be queued again when its worker is done, is raised
+ *  to a higher priority, and keeps its waiting time; it is never lowered. Returns 1, or 0 if the
+ *  key was already queued, or already has an earlier delay: also if it was raised.
+ *
+ *  From the first priority other than 0, a queue reads the clock in every add.
+ *  Blocks: no.
+ *  Errors: -EINVAL  the priority is out of range, or both rate_limited and delay_ms are set;
+ *          -E2BIG;  as ki_workqueue_add().
+ *  Since:  0.1 */
+KI_API KI_NODISCARD int ki_workqueue_add_with(ki_workqueue *queue, const char *key,
+                                              const ki_add_options *options);
 
 /** Resets the failure count of a key in the limiter: the next retry has a short delay again.
  *  Independent of ki_workqueue_done().  Blocks: no.  Since: 0.1 */

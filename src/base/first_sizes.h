@@ -10,9 +10,11 @@
 #if defined(__LP64__)
 /* clang-format off */
 enum {
+    KI__FIRST_SIZE_ki_add_options = 24,
     KI__FIRST_SIZE_ki_alloc = 48,
     KI__FIRST_SIZE_ki_apiserver_options = 144,
     KI__FIRST_SIZE_ki_apiserver_stats = 48,
+    KI__FIRST_SIZE_ki_async_options = 32,
     KI__FIRST_SIZE_ki_change = 48,
     KI__FIRST_SIZE_ki_check_options = 48,
     KI__FIRST_SIZE_ki_client_options = 120,
@@ -25,7 +27,7 @@ enum {
     KI__FIRST_SIZE_ki_config_options = 256,
     KI__FIRST_SIZE_ki_config_tls = 96,
     KI__FIRST_SIZE_ki_consistency_options = 24,
-    KI__FIRST_SIZE_ki_controller_options = 88,
+    KI__FIRST_SIZE_ki_controller_options = 96,
     KI__FIRST_SIZE_ki_crd = 112,
     KI__FIRST_SIZE_ki_delta = 32,
     KI__FIRST_SIZE_ki_deltas = 40,
@@ -33,7 +35,7 @@ enum {
     KI__FIRST_SIZE_ki_diff_options = 40,
     KI__FIRST_SIZE_ki_edit_options = 40,
     KI__FIRST_SIZE_ki_engine_options = 104,
-    KI__FIRST_SIZE_ki_enqueue_options = 32,
+    KI__FIRST_SIZE_ki_enqueue_options = 40,
     KI__FIRST_SIZE_ki_error = 1064,
     KI__FIRST_SIZE_ki_error_hook = 24,
     KI__FIRST_SIZE_ki_event = 56,

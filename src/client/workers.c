@@ -241,6 +241,7 @@ ki_controller *ki_controller_close(ki_controller *controller)
             join(controller->workers);
         }
         ki__mutex_unlock(&controller->lock);
+        ki__async_cancel(controller); /* without threads, some may be pending */
     }
     return ki_controller_unref(controller);
 }

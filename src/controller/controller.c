@@ -28,8 +28,9 @@ int ki_controller_new(const ki_controller_options *options, ki_controller **ret_
     if (r < 0) {
         return r;
     }
-    if (o.queue == NULL || o.reconcile == NULL) {
-        return ki__error_set(error, -EINVAL, "controller: queue and reconcile must be set");
+    if (o.queue == NULL || (o.reconcile == NULL) == (o.async == NULL)) {
+        return ki__error_set(error, -EINVAL,
+                             "controller: queue and either reconcile or async must be set");
     }
     ki_str name = ki_str_from(o.name);
     if (name.len > KI__CONTROLLER_NAME_MAX) {
@@ -41,6 +42,12 @@ int ki_controller_new(const ki_controller_options *options, ki_controller **ret_
     if (controller == NULL) {
         return ki__error_code(error, -ENOMEM);
     }
+    controller->options = o;
+    r = ki__async_take(controller, error);
+    if (r < 0) {
+        ki__free(o.alloc, controller);
+        return r;
+    }
     r = ki__mutex_init(&controller->lock);
     if (r < 0) {
         ki__free(o.alloc, controller);
@@ -48,7 +55,6 @@ int ki_controller_new(const ki_controller_options *options, ki_controller **ret_
     }
     ki__refs_init(&controller->refs);
     controller->process = ki__process();
-    controller->options = o;
     controller->options.name = controller->name;
     if (name.len != 0) {
         memcpy(controller->name, name.ptr, name.len);
@@ -110,8 +116,9 @@ const uint64_t ki__reconcile_bounds_ns[KI__RECONCILE_BOUNDS] = {
     MS(10000), MS(15000), MS(20000), MS(25000), MS(30000), MS(40000), MS(50000), MS(60000),
 };
 
-static void retry(ki_controller *controller, const char *key, int r, ki_error *error)
+static void retry(ki_controller *controller, const ki_work *work, int r, ki_error *error)
 {
+    const char *key = work->key;
     const ki_controller_options *o = &controller->options;
     uint32_t failures = ki_workqueue_requeues(o->queue, key);
     failures += failures != UINT32_MAX; /* including this one */
@@ -127,56 +134,66 @@ static void retry(ki_controller *controller, const char *key, int r, ki_error *e
         ki_workqueue_forget(o->queue, key);
         return;
     }
-    r = ki_workqueue_add_rate_limited(o->queue, key);
+    r = ki_workqueue_add_with(
+        o->queue, key,
+        KI_OPTIONS(ki_add_options, .priority = ki_work_priority(work), .rate_limited = true));
     ki_assert(r >= 0 || r == KI_ERR_STOPPED); /* shut down: no retries */
 }
 
-static int call_reconcile(ki_controller *controller, const char *key, uint64_t *retry_after_ms,
-                          ki_error *error)
+static void requeue(ki_workqueue *queue, const ki_work *work, uint64_t after_ms)
 {
-    const ki_controller_options *o = &controller->options;
-    ki__controller_stats *stats = &controller->stats;
-    bool timed = ki__workqueue_measures(o->queue);
-    uint64_t began_ns = timed ? ki__workqueue_now(o->queue) : 0;
-    ki__counter_add(&stats->active, 1);
-    int r = o->reconcile(key, retry_after_ms, error, o->user);
-    ki__counter_add(&stats->active, UINT64_MAX); /* one less */
-    if (timed) {
-        ki__histogram_observe(stats->times, ki__reconcile_bounds_ns, KI__RECONCILE_BOUNDS,
-                              ki__workqueue_now(o->queue) - began_ns);
-    }
-    ki__reconcile_result result = r < 0                  ? KI__RECONCILE_ERROR
-                                  : *retry_after_ms != 0 ? KI__RECONCILE_REQUEUE_AFTER
-                                                         : KI__RECONCILE_SUCCESS;
-    ki__counter_add(&stats->results[result], 1);
-    return r;
-}
-
-static void requeue(ki_workqueue *queue, const char *key, uint64_t after_ms)
-{
-    int r = ki_workqueue_add_after(queue, key, after_ms);
+    int r = ki_workqueue_add_with(
+        queue, work->key,
+        KI_OPTIONS(ki_add_options, .priority = ki_work_priority(work), .delay_ms = after_ms));
     ki_assert(r >= 0 || r == KI_ERR_STOPPED);
 }
 
-/* Reconciles a key and requeues it if necessary. The caller marks it as done. */
-static void work_on(ki_controller *controller, const ki_work *work)
+void ki__controller_finish(ki_controller *controller, const ki_work *work, uint64_t began_ns, int r,
+                           uint64_t retry_after_ms, ki_error *error)
+{
+    const ki_controller_options *o = &controller->options;
+    ki__controller_stats *stats = &controller->stats;
+    ki__counter_add(&stats->active, UINT64_MAX); /* one less */
+    if (began_ns != 0) {
+        ki__histogram_observe(stats->times, ki__reconcile_bounds_ns, KI__RECONCILE_BOUNDS,
+                              ki__workqueue_now(o->queue) - began_ns);
+    }
+    ki__reconcile_result result = r < 0                 ? KI__RECONCILE_ERROR
+                                  : retry_after_ms != 0 ? KI__RECONCILE_REQUEUE_AFTER
+                                                        : KI__RECONCILE_SUCCESS;
+    ki__counter_add(&stats->results[result], 1);
+    if (r < 0) {
+        retry(controller, work, r, error);
+        return;
+    }
+    ki_workqueue_forget(o->queue, work->key);
+    if (retry_after_ms != 0) {
+        requeue(o->queue, work, retry_after_ms);
+    }
+}
+
+/* Reconciles a key, or starts to, and requeues it if necessary. The caller marks it as done. */
+static void work_on(ki_controller *controller, ki_work *work)
 {
     const ki_controller_options *o = &controller->options;
     uint64_t retry_after_ms = 0;
     if (!ki__consistency_check(o->consistency, work->key, &retry_after_ms)) {
-        requeue(o->queue, work->key, retry_after_ms);
+        requeue(o->queue, work, retry_after_ms);
         return;
     }
+    uint64_t began_ns = ki__workqueue_measures(o->queue) ? ki__workqueue_now(o->queue) : 0;
+    ki__counter_add(&controller->stats.active, 1);
     ki_error error = KI_ERROR_INIT;
-    int r = call_reconcile(controller, work->key, &retry_after_ms, &error);
-    if (r < 0) {
-        retry(controller, work->key, r, &error);
-    } else {
-        ki_workqueue_forget(o->queue, work->key);
-        if (retry_after_ms != 0) {
-            requeue(o->queue, work->key, retry_after_ms);
+    int r;
+    if (o->reconcile == NULL) {
+        r = ki__async_start(controller, work);
+        if (r == 0) {
+            return;
         }
+    } else {
+        r = o->reconcile(work->key, &retry_after_ms, &error, o->user);
     }
+    ki__controller_finish(controller, work, began_ns, r, retry_after_ms, &error);
 }
 
 /* ---- leader election ---- */
@@ -195,13 +212,19 @@ static bool is_shutting_down(const void *queue)
 static void wait_for_turn(ki_controller *controller, ki_work *work)
 {
     ki_workqueue *queue = controller->options.queue;
-    int r = ki_workqueue_add(queue, work->key);
-    ki_assert(r >= 0 || r == KI_ERR_STOPPED); /* shut down: others process it */
+    requeue(queue, work, 0); /* unless it is shut down: then others process it */
     ki_workqueue_done(queue, work);
     ki__leader_wait(controller->options.leader, is_shutting_down, queue);
 }
 
 /* ---- workers ---- */
+
+static int next(ki_controller *controller, ki_work *work)
+{
+    return controller->options.reconcile == NULL
+               ? ki__async_next(controller, work)
+               : ki_workqueue_next(controller->options.queue, work);
+}
 
 int ki_controller_run_worker(ki_controller *controller)
 {
@@ -209,7 +232,7 @@ int ki_controller_run_worker(ki_controller *controller)
     ki_work work = {NULL, NULL};
     int r;
     ki__counter_add(&controller->stats.workers, 1);
-    while ((r = ki_workqueue_next(controller->options.queue, &work)) >= 0) {
+    while ((r = next(controller, &work)) >= 0) {
         if (may_work(controller)) {
             work_on(controller, &work);
         } else {
@@ -223,14 +246,26 @@ int ki_controller_run_worker(ki_controller *controller)
 int ki_controller_work_one(ki_controller *controller)
 {
     KI__REQUIRE(controller, NULL);
-    ki_work work;
+    ki_work work = {NULL, NULL};
     if (!may_work(controller)) {
         return 0;
     }
-    int r = ki_workqueue_try_get(controller->options.queue, &work);
-    if (r == 1) {
+    int r = controller->options.reconcile == NULL
+                ? ki__async_try_get(controller, &work)
+                : ki_workqueue_try_get(controller->options.queue, &work);
+    if (work.entry != NULL) {
         work_on(controller, &work);
         ki_workqueue_done(controller->options.queue, &work);
     }
     return r;
+}
+
+int ki_controller_timeout(ki_controller *controller)
+{
+    KI__REQUIRE(controller, NULL);
+    ki_workqueue *queue = controller->options.queue;
+    size_t max = controller->options.reconcile == NULL ? controller->async.max_pending : SIZE_MAX;
+    return may_work(controller)
+               ? ki__workqueue_timeout_until(queue, ki__hold_next_deadline(queue, max))
+               : -1;
 }

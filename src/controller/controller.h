@@ -3,6 +3,7 @@
 #ifndef KI_CONTROLLER_CONTROLLER_H
 #define KI_CONTROLLER_CONTROLLER_H
 
+#include <kinformer/async.h>
 #include <kinformer/controller.h>
 
 #include "base/histogram.h"
@@ -35,6 +36,7 @@ struct ki_controller {
     ki__refs refs;                 /* of the program and of each thread */
     uint64_t process;              /* creating process */
     ki_controller_options options; /* with a reference to the queue */
+    ki_async_options async;        /* start is NULL if it is synchronous */
     ki__mutex lock;                /* held while threads are started or joined */
     void *workers;                 /* the threads, or NULL */
     void (*free_workers)(void *workers);
@@ -42,6 +44,24 @@ struct ki_controller {
     ki__controller_stats stats;
     char name[]; /* in metrics; "" if it has none */
 };
+
+/** Ends a reconcile: counts the result, reports a failure, and adds the key again if necessary. The
+ *  caller marks it as done. `began_ns` is 0 if times were not measured. */
+void ki__controller_finish(ki_controller *controller, const ki_work *work, uint64_t began_ns, int r,
+                           uint64_t retry_after_ms, ki_error *error);
+
+/* async.c */
+
+/** Checks and copies the options. */
+int ki__async_take(ki_controller *controller, ki_error *error);
+/** Starts to reconcile a key, and clears `work`. -ENOMEM: neither. */
+int ki__async_start(ki_controller *controller, ki_work *work);
+/** As ki_workqueue_next(), for asynchronous reconciles. */
+int ki__async_next(ki_controller *controller, ki_work *work);
+/** As ki_workqueue_try_get(). If a reconcile has expired, `work` remains empty. */
+int ki__async_try_get(ki_controller *controller, ki_work *ret_work);
+/** Cancels all pending reconciles. */
+void ki__async_cancel(ki_controller *controller);
 
 /** Includes it in the metrics of `owner` and enables measuring of times in its queue. Returns false
  *  if it is already in a list. */

@@ -25,6 +25,7 @@ enum { KEPT_MAX = 64, KEY_MAX = 2 * KI__IDENTITY_BYTES_MAX + 1 };
 typedef struct change_objects {
     const ki_object *object;
     const ki_object *old;
+    int priority;
 } change_objects;
 
 typedef struct enqueuer {
@@ -34,6 +35,8 @@ typedef struct enqueuer {
     const ki_resource *owner;
     void (*map)(const ki_change *change, ki_workqueue *queue, void *user);
     void *user;
+    int priority; /* of changes */
+    int initial_priority;
     size_t kept_count;
     change_objects kept[KEPT_MAX]; /* with references */
 } enqueuer;
@@ -48,13 +51,13 @@ static void report(const enqueuer *e, ki_str key, int code, const char *what)
 /* ---- adding ---- */
 
 /* 0, or the error of an add that may succeed later. */
-static int add_key(const enqueuer *e, ki_str key)
+static int add_key(const enqueuer *e, ki_str key, int priority)
 {
     if (key.len > e->queue->max_key_bytes) {
         report(e, key, KI_ERR_LIMIT, "longer than max_key_bytes of the queue");
         return 0;
     }
-    int r = ki__workqueue_add(e->queue, key, false);
+    int r = ki__workqueue_add(e->queue, key, priority, false);
     return r < 0 && r != KI_ERR_STOPPED ? r : 0; /* shut down: the key is not needed */
 }
 
@@ -64,7 +67,7 @@ static ki_str group_of(ki_str api_version)
     return ki_str_make(api_version.ptr, slash != NULL ? (size_t)(slash - api_version.ptr) : 0);
 }
 
-static int add_owner(const enqueuer *e, const ki_object *object)
+static int add_owner(const enqueuer *e, const ki_object *object, int priority)
 {
     ki_owner owner = KI_OPTIONS_INIT(ki_owner);
     if (object == NULL || ki_object_controller(object, &owner) < 0 ||
@@ -77,16 +80,16 @@ static int add_owner(const enqueuer *e, const ki_object *object)
     ki_buf key = {.data = room, .cap = sizeof(room), .max = KEY_MAX};
     int r =
         ki_key_join(ki_str_from(namespaced ? ki_object_namespace(object) : ""), owner.name, &key);
-    return r < 0 ? 0 : add_key(e, ki_buf_str(&key)); /* no object can have such a name */
+    return r < 0 ? 0 : add_key(e, ki_buf_str(&key), priority); /* no object can have such a name */
 }
 
 static int add_all(const enqueuer *e, const change_objects *change)
 {
     if (e->owner == NULL) {
-        return add_key(e, ki__object_key(change->object));
+        return add_key(e, ki__object_key(change->object), change->priority);
     }
-    int r = add_owner(e, change->object);
-    int of_old = change->old != change->object ? add_owner(e, change->old) : 0;
+    int r = add_owner(e, change->object, change->priority);
+    int of_old = change->old != change->object ? add_owner(e, change->old, change->priority) : 0;
     return r < 0 ? r : of_old;
 }
 
@@ -128,7 +131,12 @@ static void add_kept(enqueuer *e)
 static void on_change(const ki_change *change, void *user)
 {
     enqueuer *e = user;
-    const change_objects objects = {.object = change->object, .old = change->old};
+    bool is_initial = change->initial || change->type == KI_CHANGE_SYNC;
+    const change_objects objects = {
+        .object = change->object,
+        .old = change->old,
+        .priority = is_initial ? e->initial_priority : e->priority,
+    };
     add_kept(e);
     int r = add_all(e, &objects);
     if (r < 0) {
@@ -172,6 +180,10 @@ int ki_informer_enqueue(ki_informer *informer, ki_workqueue *queue,
     if (o.owner != NULL && o.map != NULL) {
         return ki__error_set(error, -EINVAL, "owner and map are mutually exclusive");
     }
+    if (!ki__priority_is_valid(o.priority) || !ki__priority_is_valid(o.initial_priority)) {
+        return ki__error_set(error, -EINVAL, "priority: must be %d to %d", KI_PRIORITY_MIN,
+                             KI_PRIORITY_MAX);
+    }
     const ki_alloc *alloc = ki__engine_alloc(informer->engine);
     enqueuer *e = ki__alloc_zero(alloc, sizeof(*e));
     if (e == NULL) {
@@ -183,6 +195,8 @@ int ki_informer_enqueue(ki_informer *informer, ki_workqueue *queue,
     e->owner = ki_resource_ref(o.owner);
     e->map = o.map;
     e->user = o.user;
+    e->priority = o.priority;
+    e->initial_priority = o.initial_priority;
     const ki_handler handler = {
         .on_change = o.map != NULL ? on_change_map : on_change, .user = e, .destroy = destroy};
     ki_handler_options how = KI_OPTIONS_INIT(ki_handler_options);

@@ -2,10 +2,13 @@
 /* Delayed keys: by a duration, or by the rate limiter. client-go: delaying_queue.go,
  * rate_limiting_queue.go. There is no timer: every call that looks for keys first adds those that
  * are due. */
+#include <errno.h>
+
 #include <kinformer/worker.h>
 
 #include "base/assert.h"
 #include "base/error.h"
+#include "base/options.h"
 #include "base/process.h"
 #include "base/time_units.h"
 #include "workqueue/workqueue_state.h"
@@ -20,7 +23,7 @@ size_t ki__workqueue_release_due(ki_workqueue *queue, uint64_t *now_ns)
     ki__deadline *delay;
     while ((delay = ki__deadlines_pop_due(&queue->delayed, *now_ns)) != NULL) {
         ki__work_entry *entry = KI__CONTAINER_OF(delay, ki__work_entry, delay);
-        int added = ki__workqueue_add_entry(queue, entry, *now_ns);
+        int added = ki__workqueue_add_entry(queue, entry, *now_ns, entry->delay_priority);
         released += added != 0 && entry->state == WORK_QUEUED ? 1 : 0;
     }
     return released;
@@ -38,11 +41,15 @@ void ki__workqueue_drop_delayed(ki_workqueue *queue)
     ki__deadlines_done(&queue->delayed);
 }
 
-/* Sets the time of an entry, or keeps an earlier one. 1 if it is new, otherwise 0. */
-static int delay_entry(ki_workqueue *queue, ki__work_entry *entry, uint64_t when_ns)
+/* Sets the time of an entry, or keeps an earlier one; likewise a higher priority. 1 if the time is
+ * new, otherwise 0. */
+static int delay_entry(ki_workqueue *queue, ki__work_entry *entry, uint64_t when_ns, int priority)
 {
-    if (ki__deadline_is_set(&entry->delay) &&
-        ki__deadlines_when(&queue->delayed, &entry->delay) <= when_ns) {
+    bool is_delayed = ki__deadline_is_set(&entry->delay);
+    if (!is_delayed || priority > entry->delay_priority) {
+        entry->delay_priority = (int16_t)priority;
+    }
+    if (is_delayed && ki__deadlines_when(&queue->delayed, &entry->delay) <= when_ns) {
         return 0;
     }
     uint64_t before_ns = ki__deadlines_next(&queue->delayed);
@@ -55,7 +62,8 @@ static int delay_entry(ki_workqueue *queue, ki__work_entry *entry, uint64_t when
 }
 
 /* Delays the key until `now_ns` + `delay_ns`. */
-static int add_later(ki_workqueue *queue, ki_str key, uint64_t now_ns, uint64_t delay_ns)
+static int add_later(ki_workqueue *queue, ki_str key, uint64_t now_ns, uint64_t delay_ns,
+                     int priority)
 {
     uint64_t when_ns;
     if (__builtin_add_overflow(now_ns, delay_ns, &when_ns) || when_ns == UINT64_MAX) {
@@ -76,7 +84,7 @@ static int add_later(ki_workqueue *queue, ki_str key, uint64_t now_ns, uint64_t 
     }
     queue->retries++;
     uint64_t before_ns = ki__deadlines_next(&queue->delayed);
-    r = delay_entry(queue, entry, when_ns);
+    r = delay_entry(queue, entry, when_ns, priority);
     if (ki__deadlines_next(&queue->delayed) != before_ns) {
         ki__workqueue_unlock_and_wake(queue);
         return r;
@@ -86,16 +94,20 @@ out:
     return r;
 }
 
-int ki__workqueue_add_after(ki_workqueue *queue, const char *key, uint64_t delay_ns)
+static int add_after(ki_workqueue *queue, ki_str key, uint64_t delay_ns, int priority)
 {
-    ki_str text = ki_str_from(key);
     if (delay_ns == 0) {
-        return ki__workqueue_add(queue, text, true);
+        return ki__workqueue_add(queue, key, priority, true);
     }
-    if (text.len > queue->max_key_bytes) {
+    if (key.len > queue->max_key_bytes) {
         return KI_ERR_LIMIT;
     }
-    return add_later(queue, text, ki__workqueue_now(queue), delay_ns);
+    return add_later(queue, key, ki__workqueue_now(queue), delay_ns, priority);
+}
+
+int ki__workqueue_add_after(ki_workqueue *queue, const char *key, uint64_t delay_ns)
+{
+    return add_after(queue, ki_str_from(key), delay_ns, 0);
 }
 
 int ki_workqueue_add_after(ki_workqueue *queue, const char *key, uint64_t delay_ms)
@@ -106,24 +118,49 @@ int ki_workqueue_add_after(ki_workqueue *queue, const char *key, uint64_t delay_
     return ki__workqueue_add_after(queue, key, ki__ms_to_ns(delay_ms));
 }
 
+static int add_rate_limited(ki_workqueue *queue, ki_str key, int priority)
+{
+    const ki_rate_limiter *limiter = &queue->limiter;
+    if (key.len > queue->max_key_bytes) {
+        return KI_ERR_LIMIT;
+    }
+    uint64_t now_ns = ki__workqueue_now(queue);
+    uint64_t delay_ns = ki__ms_to_ns(limiter->when(key, now_ns, limiter->user));
+    int r = delay_ns == 0 ? ki__workqueue_add(queue, key, priority, true)
+                          : add_later(queue, key, now_ns, delay_ns, priority);
+    if (r <= 0 && limiter->unused != NULL) {
+        limiter->unused(key, limiter->user);
+    }
+    return r;
+}
+
 int ki_workqueue_add_rate_limited(ki_workqueue *queue, const char *key)
 {
     KI__REQUIRE(queue, NULL);
     KI__REQUIRE(key, NULL);
     KI__REQUIRE_OWN(queue->process, NULL);
+    return add_rate_limited(queue, ki_str_from(key), 0);
+}
+
+int ki_workqueue_add_with(ki_workqueue *queue, const char *key, const ki_add_options *options)
+{
+    KI__REQUIRE(queue, NULL);
+    KI__REQUIRE(key, NULL);
+    KI__REQUIRE_OWN(queue->process, NULL);
+    ki_add_options o;
+    int r = KI__TAKE(ki_add_options, &o, options, NULL);
+    if (r < 0) {
+        return r;
+    }
+    if (!ki__priority_is_valid(o.priority) || (o.rate_limited && o.delay_ms != 0)) {
+        return -EINVAL;
+    }
     ki_str text = ki_str_from(key);
-    const ki_rate_limiter *limiter = &queue->limiter;
-    if (text.len > queue->max_key_bytes) {
-        return KI_ERR_LIMIT;
+    if (o.rate_limited) {
+        return add_rate_limited(queue, text, o.priority);
     }
-    uint64_t now_ns = ki__workqueue_now(queue);
-    uint64_t delay_ns = ki__ms_to_ns(limiter->when(text, now_ns, limiter->user));
-    int r = delay_ns == 0 ? ki__workqueue_add(queue, text, true)
-                          : add_later(queue, text, now_ns, delay_ns);
-    if (r <= 0 && limiter->unused != NULL) {
-        limiter->unused(text, limiter->user);
-    }
-    return r;
+    return o.delay_ms != 0 ? add_after(queue, text, ki__ms_to_ns(o.delay_ms), o.priority)
+                           : ki__workqueue_add(queue, text, o.priority, false);
 }
 
 void ki_workqueue_forget(ki_workqueue *queue, const char *key)
@@ -155,14 +192,18 @@ uint64_t ki__workqueue_next_deadline(ki_workqueue *queue)
     return next_ns;
 }
 
-int ki_workqueue_timeout(ki_workqueue *queue)
+int ki__workqueue_timeout_until(ki_workqueue *queue, uint64_t next_ns)
 {
-    KI__REQUIRE(queue, NULL);
-    uint64_t next_ns = ki__workqueue_next_deadline(queue);
     if (next_ns == 0 || next_ns == UINT64_MAX) {
         return next_ns == 0 ? 0 : -1;
     }
     uint64_t now_ns = ki__workqueue_now(queue);
     uint64_t left_ms = next_ns > now_ns ? ki__ns_to_ms(next_ns - now_ns) : 0;
     return left_ms < INT32_MAX ? (int)left_ms : INT32_MAX;
+}
+
+int ki_workqueue_timeout(ki_workqueue *queue)
+{
+    KI__REQUIRE(queue, NULL);
+    return ki__workqueue_timeout_until(queue, ki__workqueue_next_deadline(queue));
 }

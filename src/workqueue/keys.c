@@ -139,6 +139,8 @@ static int learn(ki_workqueue *queue, uint64_t hash, ki_str key, ki__work_entry 
     entry->hash = hash;
     entry->len = (uint16_t)key.len;
     entry->state = WORK_IDLE;
+    entry->in_heap = false;
+    entry->priority = 0;
     if (key.len != 0) {
         memcpy(entry->bytes, key.ptr, key.len);
     }

@@ -19,7 +19,7 @@
 #include "base/time_units.h"
 #include "workqueue/workqueue_state.h"
 
-enum { KEY_BYTES_DEFAULT = 1024, KEY_BYTES_MAX = 65535 };
+enum { KEY_BYTES_DEFAULT = 1024, KEY_BYTES_MAX = 65535, AGE_MS = 1000, AGE_MS_MAX = 3600000 };
 static const size_t keys_default = (size_t)1 << 24;
 static const size_t keys_max = (size_t)1 << 30;
 
@@ -31,6 +31,9 @@ static int check_options(const ki_workqueue_options *o, ki_rate_limiter *ret_lim
 {
     if (o->max_keys > keys_max || o->max_key_bytes > KEY_BYTES_MAX) {
         return ki__error_set(error, -EINVAL, "max_keys or max_key_bytes is too large");
+    }
+    if (o->age_ms > AGE_MS_MAX) {
+        return ki__error_set(error, -EINVAL, "age_ms: more than %d", AGE_MS_MAX);
     }
     if (ki_str_from(o->name).len > KI__QUEUE_NAME_MAX) {
         return ki__error_set(error, KI_ERR_LIMIT, "name: longer than %d bytes", KI__QUEUE_NAME_MAX);
@@ -71,10 +74,13 @@ static void queue_init(ki_workqueue *queue, const ki_workqueue_options *o)
     queue->wake_needed = true;
     queue->max_key_bytes = o->max_key_bytes != 0 ? o->max_key_bytes : KEY_BYTES_DEFAULT;
     atomic_init(&queue->measure_times, o->measure_times);
+    atomic_init(&queue->time_adds, o->measure_times);
+    queue->age_ns = (int64_t)ki__ms_to_ns(o->age_ms != 0 ? o->age_ms : AGE_MS);
     queue->timer_ns = UINT64_MAX;
     queue->hash_key = ki__hash_key_make(o->random, queue);
     queue->max_keys = o->max_keys != 0 ? o->max_keys : keys_default;
     ki__deadlines_init(&queue->delayed, queue->alloc);
+    ki__deadlines_init(&queue->holds, queue->alloc);
     ki__list_init(&queue->line);
     ki__list_init(&queue->processing);
     ki__list_init(&queue->idle);
@@ -144,9 +150,10 @@ ki_workqueue *ki_workqueue_unref(ki_workqueue *queue)
     if (queue == NULL || !ki__refs_drop(&queue->refs) || ki__is_inherited(queue->process)) {
         return NULL;
     }
-    ki_assert(queue->waiters == 0 && queue->drainers == 0);
+    ki_assert(queue->waiters == 0 && queue->drainers == 0 && queue->hold_len == 0);
     ki__members_leave(&queue->member);
     ki__deadlines_done(&queue->delayed);
+    ki__deadlines_done(&queue->holds);
     ki__workqueue_drop_all(queue);
     ki_rate_limiter_done(&queue->limiter);
     ki__cond_done(&queue->drained);
@@ -187,24 +194,26 @@ void ki__workqueue_unlock_and_wake(ki_workqueue *queue)
 
 /* Adding */
 
-int ki__workqueue_add_entry(ki_workqueue *queue, ki__work_entry *entry, uint64_t now_ns)
+int ki__workqueue_add_entry(ki_workqueue *queue, ki__work_entry *entry, uint64_t now_ns,
+                            int priority)
 {
     if (entry->state == WORK_QUEUED || entry->state == WORK_DIRTY) {
+        ki__line_raise(queue, entry, priority);
         return 0;
     }
     queue->adds++;
-    entry->added_ns = now_ns;
+    ki__line_rank(queue, entry, now_ns, priority);
     (void)ki__workqueue_step(queue, entry, WORK_ADD);
     return 1;
 }
 
-int ki__workqueue_add(ki_workqueue *queue, ki_str key, bool is_retry)
+int ki__workqueue_add(ki_workqueue *queue, ki_str key, int priority, bool is_retry)
 {
     if (key.len > queue->max_key_bytes) {
         return KI_ERR_LIMIT;
     }
     uint64_t hash = ki__workqueue_hash(queue, key);
-    uint64_t now_ns = ki__workqueue_measures(queue) ? ki__workqueue_now(queue) : 0;
+    uint64_t now_ns = ki__workqueue_times_adds(queue) ? ki__workqueue_now(queue) : 0;
     ki__mutex_lock(&queue->lock);
     int r = KI_ERR_STOPPED;
     if (queue->shutting_down) {
@@ -218,7 +227,7 @@ int ki__workqueue_add(ki_workqueue *queue, ki_str key, bool is_retry)
         }
     }
     queue->retries += is_retry;
-    r = ki__workqueue_add_entry(queue, entry, now_ns);
+    r = ki__workqueue_add_entry(queue, entry, now_ns, priority);
     if (r != 0 && entry->state == WORK_QUEUED) {
         ki__workqueue_wake_waiters(queue, 1);
         ki__workqueue_unlock_and_wake(queue);
@@ -234,7 +243,7 @@ int ki_workqueue_add(ki_workqueue *queue, const char *key)
     KI__REQUIRE(queue, NULL);
     KI__REQUIRE(key, NULL);
     KI__REQUIRE_OWN(queue->process, NULL);
-    return ki__workqueue_add(queue, ki_str_from(key), false);
+    return ki__workqueue_add(queue, ki_str_from(key), 0, false);
 }
 
 uint64_t ki__workqueue_failed_adds(ki_workqueue *queue)
@@ -250,22 +259,31 @@ uint64_t ki__workqueue_failed_adds(ki_workqueue *queue)
 /* Takes the first queued key. `now_ns` is the time if known, otherwise 0. */
 static void take(ki_workqueue *queue, uint64_t now_ns, ki_work *ret_work)
 {
-    ki__work_entry *entry = KI__CONTAINER_OF(queue->line.next, ki__work_entry, link);
+    ki__work_entry *entry = ki__line_first(queue);
     (void)ki__workqueue_step(queue, entry, WORK_GET);
+    entry->work_priority = entry->priority;
     entry->started_ns = 0;
     if (ki__workqueue_measures(queue)) {
         entry->started_ns = now_ns != 0 ? now_ns : ki__workqueue_now(queue);
         queue->started_sum_ns += entry->started_ns;
-        ki__durations_observe(&queue->latency, entry->added_ns, entry->started_ns);
+        ki__durations_observe(&queue->latency, ki__line_since(queue, entry), entry->started_ns);
     }
     *ret_work = (ki_work){entry->bytes, entry};
 }
 
-/* Common part of get and try_get: 1, 0 if nothing is available, or KI_ERR_STOPPED. */
-static int take_if_any(ki_workqueue *queue, ki_work *ret_work)
+/* Common part of get and try_get: 1, 0 if nothing is available, or KI_ERR_STOPPED. `taker` is NULL
+ * if the caller ignores holds. */
+static int take_if_any(ki_workqueue *queue, ki_work *ret_work, ki__hold_taker *taker)
 {
     uint64_t now_ns = 0;
     size_t released = ki__workqueue_release_due(queue, &now_ns);
+    if (taker != NULL && queue->hold_len != 0) {
+        taker->expired = ki__hold_pop_expired(queue, &now_ns);
+        if (taker->expired != NULL || queue->line_len == 0 || queue->hold_len >= taker->max) {
+            ki__workqueue_wake_waiters(queue, released);
+            return taker->expired != NULL ? KI__HOLD_EXPIRED : 0;
+        }
+    }
     if (queue->line_len == 0) {
         return queue->shutting_down ? KI_ERR_STOPPED : 0;
     }
@@ -278,9 +296,11 @@ static int take_if_any(ki_workqueue *queue, ki_work *ret_work)
 
 /* Sleeps until there may be work. *slack_ns is added to the wake-up time; it is set after waking up
  * too early, for clocks with coarse steps. */
-static int wait_for_work(ki_workqueue *queue, uint64_t *slack_ns)
+static int wait_for_work(ki_workqueue *queue, bool for_holds, uint64_t *slack_ns)
 {
     uint64_t next_ns = ki__deadlines_next(&queue->delayed);
+    uint64_t expires_ns = for_holds ? ki__deadlines_next(&queue->holds) : UINT64_MAX;
+    next_ns = expires_ns < next_ns ? expires_ns : next_ns;
     queue->waiters++;
     if (next_ns >= queue->timer_ns) {
         ki__cond_wait(&queue->ready,
@@ -307,17 +327,18 @@ static int wait_for_work(ki_workqueue *queue, uint64_t *slack_ns)
 }
 
 /* Gets a key with the lock held, waiting if necessary. */
-static int get_locked(ki_workqueue *queue, ki_work *ret_work)
+static int get_locked(ki_workqueue *queue, ki_work *ret_work, ki__hold_taker *taker)
 {
     uint64_t slack_ns = 0;
-    int r = take_if_any(queue, ret_work);
+    int r = take_if_any(queue, ret_work, taker);
     while (r == 0) {
-        r = wait_for_work(queue, &slack_ns);
+        r = wait_for_work(queue, taker != NULL, &slack_ns);
         if (r == 0) {
-            r = take_if_any(queue, ret_work);
+            r = take_if_any(queue, ret_work, taker);
         }
     }
-    if (queue->waiters != 0 && ki__deadlines_next(&queue->delayed) < queue->timer_ns) {
+    if (queue->waiters != 0 && (ki__deadlines_next(&queue->delayed) < queue->timer_ns ||
+                                ki__deadlines_next(&queue->holds) < queue->timer_ns)) {
         ki__cond_wake_one(&queue->ready); /* to take over the deadline */
     }
     return r;
@@ -329,7 +350,7 @@ int ki_workqueue_get(ki_workqueue *queue, ki_work *ret_work)
     KI__REQUIRE(ret_work, NULL);
     KI__REQUIRE_OWN(queue->process, NULL);
     ki__mutex_lock(&queue->lock);
-    int r = get_locked(queue, ret_work);
+    int r = get_locked(queue, ret_work, NULL);
     ki__mutex_unlock(&queue->lock);
     return r;
 }
@@ -338,9 +359,14 @@ int ki_workqueue_try_get(ki_workqueue *queue, ki_work *ret_work)
 {
     KI__REQUIRE(queue, NULL);
     KI__REQUIRE(ret_work, NULL);
+    return ki__hold_try_get(queue, ret_work, NULL);
+}
+
+int ki__hold_try_get(ki_workqueue *queue, ki_work *ret_work, ki__hold_taker *taker)
+{
     KI__REQUIRE_OWN(queue->process, NULL);
     ki__mutex_lock(&queue->lock);
-    int r = take_if_any(queue, ret_work);
+    int r = take_if_any(queue, ret_work, taker);
     if (r == 0) {
         queue->wake_needed = true;
     }
@@ -354,8 +380,7 @@ static bool is_drained(const ki_workqueue *queue, ki_drain until)
            (until == KI_DRAIN_IDLE || queue->line_len == 0);
 }
 
-/* Ends the processing of an entry. Whether pollers must be notified. */
-static bool done_locked(ki_workqueue *queue, ki__work_entry *entry, uint64_t now_ns)
+bool ki__workqueue_done_entry(ki_workqueue *queue, ki__work_entry *entry, uint64_t now_ns)
 {
     if (entry->started_ns != 0) {
         queue->started_sum_ns -= entry->started_ns;
@@ -383,7 +408,7 @@ static void lock_and_be_done(ki_workqueue *queue, ki_work *work)
     uint64_t now_ns = ki__workqueue_measures(queue) ? ki__workqueue_now(queue) : 0;
     *work = (ki_work){NULL, NULL};
     ki__mutex_lock(&queue->lock);
-    if (entry != NULL && done_locked(queue, entry, now_ns) && queue->wake != NULL) {
+    if (entry != NULL && ki__workqueue_done_entry(queue, entry, now_ns) && queue->wake != NULL) {
         ki__workqueue_unlock_and_wake(queue);
         ki__mutex_lock(&queue->lock);
     }
@@ -401,7 +426,7 @@ void ki_workqueue_done(ki_workqueue *queue, ki_work *work)
     uint64_t now_ns = ki__workqueue_measures(queue) ? ki__workqueue_now(queue) : 0;
     *work = (ki_work){NULL, NULL};
     ki__mutex_lock(&queue->lock);
-    if (done_locked(queue, entry, now_ns)) {
+    if (ki__workqueue_done_entry(queue, entry, now_ns)) {
         ki__workqueue_unlock_and_wake(queue);
     } else {
         ki__mutex_unlock(&queue->lock);
@@ -412,11 +437,22 @@ int ki_workqueue_next(ki_workqueue *queue, ki_work *work)
 {
     KI__REQUIRE(queue, NULL);
     KI__REQUIRE(work, NULL);
+    return ki__hold_next(queue, work, NULL);
+}
+
+int ki__hold_next(ki_workqueue *queue, ki_work *work, ki__hold_taker *taker)
+{
     KI__REQUIRE_OWN(queue->process, NULL);
     lock_and_be_done(queue, work);
-    int r = get_locked(queue, work);
+    int r = get_locked(queue, work, taker);
     ki__mutex_unlock(&queue->lock);
     return r;
+}
+
+int32_t ki_work_priority(const ki_work *work)
+{
+    const ki__work_entry *entry = work != NULL ? work->entry : NULL;
+    return entry != NULL ? entry->work_priority : 0;
 }
 
 size_t ki_workqueue_count(ki_workqueue *queue)

@@ -4,7 +4,7 @@
  *
  *   state              its link is in               transition on:  add     get         done
  *   idle               `idle`, if not delayed                       queued  -           -
- *   queued             `line`                                       -       processing  -
+ *   queued             the line, see line.c                         -       processing  -
  *   processing         `processing`                                 dirty   -           idle
  *   processing, dirty  `processing`                                 -       -           queued
  *
@@ -40,16 +40,30 @@ typedef enum ki__work_state {
 typedef enum ki__work_event { WORK_ADD, WORK_GET, WORK_DONE, WORK_EVENT_MAX } ki__work_event;
 
 typedef struct ki__work_entry {
-    ki__list link; /* see the table above */
+    union {
+        ki__list link; /* see the table above */
+        struct {       /* in_heap: see line.c */
+            struct ki__work_entry *prev;
+            struct ki__work_entry *next;
+        } heap;
+    };
     struct ki__work_entry *next_in_bucket;
     ki__deadline delay;
     uint64_t hash;
-    uint64_t added_ns;   /* time of queueing; 0 if times were not measured then */
-    uint64_t started_ns; /* time of get; likewise */
-    uint32_t room;       /* capacity for the key and its NUL */
+    int64_t rank; /* time of queueing, 0 if it was not read, minus priority x age_ns */
+    union {
+        uint64_t started_ns;          /* processing: time of get; 0 if it was not measured */
+        struct ki__work_entry *child; /* queued and in_heap */
+    };
+    uint32_t room; /* capacity for the key and its NUL */
     uint16_t len;
-    uint8_t state; /* ki__work_state */
-    char bytes[];  /* the key, NUL-terminated */
+    int16_t priority;       /* queued or dirty */
+    int16_t delay_priority; /* delayed: that of the add */
+    int16_t work_priority;  /* processing: that of get; changed only there, so its worker reads it
+                               without the lock */
+    uint8_t state;          /* ki__work_state */
+    bool in_heap;           /* if queued */
+    char bytes[];           /* the key, NUL-terminated */
 } ki__work_entry;
 
 struct ki_workqueue {
@@ -61,7 +75,9 @@ struct ki_workqueue {
     void (*wake)(void *user);
     void *wake_user;
     size_t max_key_bytes;
+    int64_t age_ns;             /* waiting time that equals one level of priority */
     _Atomic bool measure_times; /* written with the lock held */
+    _Atomic bool time_adds;     /* measure_times or is_ordered; written with the lock held */
     ki__member member;          /* for metrics */
 
     ki__mutex lock; /* protects all members below; held during no callback except the clock */
@@ -72,10 +88,15 @@ struct ki_workqueue {
     size_t key_count;
     size_t max_keys;
     ki__hash_key hash_key;
-    ki__list line;
-    ki__list processing; /* in the order of get, so the first one has run longest */
-    ki__list idle;       /* least recently used first */
+    ki__list line;        /* queued keys, and in the heap if there are priorities: see line.c */
+    ki__work_entry *heap; /* its root */
+    bool is_ordered;      /* a key had a priority */
+    int64_t last_ns;      /* time of the last add since then */
+    ki__list processing;  /* in the order of get, so the first one has run longest */
+    ki__list idle;        /* least recently used first */
     ki__deadlines delayed;
+    ki__deadlines holds; /* those that may still expire: see hold.c */
+    size_t hold_len;     /* all holds, also those that are being ended */
     size_t idle_len;
     size_t line_len;
     size_t processing_len;
@@ -83,7 +104,7 @@ struct ki_workqueue {
     size_t waiters;      /* number of threads in get */
     size_t drainers;     /* number of threads in shut_down_with_drain */
     uint64_t timer_ns;   /* earliest timed wake-up of a waiter */
-    uint64_t shut_downs; /* calls of shut_down, each of which releases the drainers */
+    uint64_t shut_downs; /* calls of shut_down, each of which reholds the drainers */
     bool shutting_down;
     bool wake_needed; /* a try_get found nothing, and there was no wake-up since */
     uint64_t adds;
@@ -100,6 +121,11 @@ enum { KI__QUEUE_NAME_MAX = 255 };
 static inline bool ki__workqueue_measures(const ki_workqueue *queue)
 {
     return atomic_load_explicit(&queue->measure_times, memory_order_relaxed);
+}
+
+static inline bool ki__workqueue_times_adds(const ki_workqueue *queue)
+{
+    return atomic_load_explicit(&queue->time_adds, memory_order_relaxed);
 }
 
 static inline uint64_t ki__workqueue_hash(const ki_workqueue *queue, ki_str key)
@@ -120,6 +146,22 @@ void ki__workqueue_rest(ki_workqueue *queue, ki__work_entry *entry);
 void ki__workqueue_drop_all(ki_workqueue *queue);
 /** The table above, by state and event; WORK_STATE_MAX marks impossible transitions. */
 extern const uint8_t ki__work_next[WORK_STATE_MAX][WORK_EVENT_MAX];
+
+/* line.c; the lock must be held */
+
+/** Adds and removes an entry whose rank and priority are set; for keys in the heap, or if
+ *  is_ordered. */
+void ki__line_add(ki_workqueue *queue, ki__work_entry *entry);
+void ki__line_remove(ki_workqueue *queue, ki__work_entry *entry);
+/** The first of the queued entries; there must be one. */
+ki__work_entry *ki__line_first(const ki_workqueue *queue);
+/** Sets rank and priority of an entry that is about to be queued. `now_ns` is 0 if it was not
+ *  read. */
+void ki__line_rank(ki_workqueue *queue, ki__work_entry *entry, uint64_t now_ns, int priority);
+/** Raises the priority of an entry that is queued or dirty; a lower one has no effect. */
+void ki__line_raise(ki_workqueue *queue, ki__work_entry *entry, int priority);
+/** When the entry was queued; 0 if the time was not read then. */
+uint64_t ki__line_since(const ki_workqueue *queue, const ki__work_entry *entry);
 
 /** Removes an entry from `idle`, if it is there, before its state changes. */
 static inline void ki__workqueue_wake_entry(ki_workqueue *queue, ki__work_entry *entry)
@@ -143,7 +185,11 @@ static inline bool ki__workqueue_step(ki_workqueue *queue, ki__work_entry *entry
     }
     queue->dirty_len += (size_t)(next == WORK_DIRTY) - (size_t)(entry->state == WORK_DIRTY);
     if (event == WORK_GET) {
-        ki__list_remove(&entry->link);
+        if (queue->is_ordered) {
+            ki__line_remove(queue, entry);
+        } else {
+            ki__list_remove(&entry->link);
+        }
         queue->line_len--;
         ki__list_push_back(&queue->processing, &entry->link);
         queue->processing_len++;
@@ -155,7 +201,11 @@ static inline bool ki__workqueue_step(ki_workqueue *queue, ki__work_entry *entry
     }
     entry->state = next;
     if (next == WORK_QUEUED) {
-        ki__list_push_back(&queue->line, &entry->link);
+        if (queue->is_ordered) {
+            ki__line_add(queue, entry);
+        } else {
+            ki__list_push_back(&queue->line, &entry->link);
+        }
         queue->line_len++;
     }
     return next == WORK_QUEUED;
@@ -163,9 +213,14 @@ static inline bool ki__workqueue_step(ki_workqueue *queue, ki__work_entry *entry
 
 /* workqueue.c */
 
-/** As ki_workqueue_add(), counted as a retry or not. Takes the lock; the functions below require
- *  it. */
-int ki__workqueue_add(ki_workqueue *queue, ki_str key, bool is_retry);
+/** As ki_workqueue_add(), with a valid priority, counted as a retry or not. Takes the lock; the
+ *  functions below require it. */
+int ki__workqueue_add(ki_workqueue *queue, ki_str key, int priority, bool is_retry);
+
+static inline bool ki__priority_is_valid(int32_t priority)
+{
+    return priority >= KI_PRIORITY_MIN && priority <= KI_PRIORITY_MAX;
+}
 
 /** Number of keys that could not be added: out of memory, or queue full. Takes the lock. */
 KI__SHARED uint64_t ki__workqueue_failed_adds(ki_workqueue *queue);
@@ -175,8 +230,12 @@ static inline uint64_t ki__workqueue_now(const ki_workqueue *queue)
     return queue->clock->monotonic_ns(queue->clock->user);
 }
 
-/** Adds an entry. 1, or 0 if it was already queued. `now_ns` is used if times are measured. */
-int ki__workqueue_add_entry(ki_workqueue *queue, ki__work_entry *entry, uint64_t now_ns);
+/** Adds an entry, or raises its priority. 1, or 0 if it was already queued. `now_ns` is 0 if it was
+ *  not read. */
+int ki__workqueue_add_entry(ki_workqueue *queue, ki__work_entry *entry, uint64_t now_ns,
+                            int priority);
+/** Ends the processing of an entry. Whether pollers must be notified. */
+bool ki__workqueue_done_entry(ki_workqueue *queue, ki__work_entry *entry, uint64_t now_ns);
 /** Wakes waiters for `count` new keys. */
 void ki__workqueue_wake_waiters(ki_workqueue *queue, size_t count);
 /** Unlocks and calls the wake function, if a poller is waiting for it. */
@@ -189,6 +248,46 @@ void ki__workqueue_unlock_and_wake(ki_workqueue *queue);
 size_t ki__workqueue_release_due(ki_workqueue *queue, uint64_t *now_ns);
 /** Drops all delays. */
 void ki__workqueue_drop_delayed(ki_workqueue *queue);
+
+/* hold.c: keys that no worker holds while they are processed, but a hold with a deadline. These
+ * functions take the lock. */
+
+typedef struct ki__hold {
+    ki__deadline deadline; /* set while it may expire */
+    ki_work work;
+    const void *owner;
+    int ended; /* 0, or why the hold was taken away: -ETIMEDOUT or -ECANCELED */
+} ki__hold;
+
+/** Moves a key from its worker to a hold that expires at `when_ns`. -ENOMEM leaves it there. */
+int ki__hold_begin(ki_workqueue *queue, ki__hold *hold, ki_work *work, uint64_t when_ns);
+/** Claims a hold, so that it can no longer expire: 0, or why it has ended before. A caller that has
+ *  claimed a hold, or received it as expired or canceled, calls ki__hold_done(), once. */
+int ki__hold_claim(ki_workqueue *queue, ki__hold *hold);
+/** Cancels one hold of an owner; NULL if there is none. */
+ki__hold *ki__hold_cancel(ki_workqueue *queue, const void *owner);
+/** Marks the key as done. */
+void ki__hold_done(ki_workqueue *queue, ki__hold *hold);
+
+/** What a worker can take besides keys. */
+typedef struct ki__hold_taker {
+    size_t max;        /* take no key while there are so many holds */
+    ki__hold *expired; /* set if the result is KI__HOLD_EXPIRED */
+} ki__hold_taker;
+
+enum { KI__HOLD_EXPIRED = 2 };
+
+/** As ki_workqueue_next() and ki_workqueue_try_get(), or KI__HOLD_EXPIRED. KI_ERR_STOPPED only when
+ *  there are no holds. */
+int ki__hold_next(ki_workqueue *queue, ki_work *work, ki__hold_taker *taker);
+int ki__hold_try_get(ki_workqueue *queue, ki_work *ret_work, ki__hold_taker *taker);
+/** As ki__workqueue_next_deadline(), with holds, of which there may be `max`. */
+uint64_t ki__hold_next_deadline(ki_workqueue *queue, size_t max);
+
+/* The following require the lock. */
+
+/** A hold whose deadline has passed, or NULL. *now_ns is read unless it is set. */
+ki__hold *ki__hold_pop_expired(ki_workqueue *queue, uint64_t *now_ns);
 
 /* workqueue_stats.c */
 
@@ -210,6 +309,8 @@ int ki__rate_limiter_options(const ki_rate_limiter_options *theirs, ki_rate_limi
  *  time: 0 for now, UINT64_MAX if no key is delayed. */
 int ki__workqueue_add_after(ki_workqueue *queue, const char *key, uint64_t delay_ns);
 uint64_t ki__workqueue_next_deadline(ki_workqueue *queue);
+/** Converts such a time to a timeout. */
+int ki__workqueue_timeout_until(ki_workqueue *queue, uint64_t next_ns);
 
 /** ki_rate_limiter_bucket() with one token per `interval_ns`. */
 int ki__rate_limiter_bucket(uint64_t interval_ns, uint32_t burst,

@@ -62,14 +62,17 @@ void ki__workqueue_measure(ki_workqueue *queue)
     ki__mutex_lock(&queue->lock);
     if (!ki__workqueue_measures(queue)) {
         uint64_t now_ns = ki__workqueue_now(queue);
-        KI__LIST_FOR_EACH (link, &queue->line) {
-            KI__CONTAINER_OF(link, ki__work_entry, link)->added_ns = now_ns;
+        if (!queue->is_ordered) { /* otherwise the times are known */
+            KI__LIST_FOR_EACH (link, &queue->line) {
+                KI__CONTAINER_OF(link, ki__work_entry, link)->rank = (int64_t)now_ns;
+            }
         }
         KI__LIST_FOR_EACH (link, &queue->processing) {
             KI__CONTAINER_OF(link, ki__work_entry, link)->started_ns = now_ns;
             queue->started_sum_ns += now_ns;
         }
         atomic_store_explicit(&queue->measure_times, true, memory_order_relaxed);
+        atomic_store_explicit(&queue->time_adds, true, memory_order_relaxed);
     }
     ki__mutex_unlock(&queue->lock);
 }

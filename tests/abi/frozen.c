@@ -4,6 +4,7 @@
  * KI_GROWN, against headers in which all structs with a size are larger by that. */
 #include <kinformer/alloc.h>
 #include <kinformer/apiserver.h>
+#include <kinformer/async.h>
 #include <kinformer/buf.h>
 #include <kinformer/builtin_resources.h>
 #include <kinformer/call.h>
@@ -101,9 +102,11 @@
 
 #if defined(__LP64__)
 
+SIZED(ki_add_options, 24, delay_ms, 16)
 SIZED(ki_alloc, 48, trim, 40)
 SIZED(ki_apiserver_options, 144, watch_timeout_ms, 140)
 SIZED(ki_apiserver_stats, 48, objects, 40)
+SIZED(ki_async_options, 32, max_pending, 28)
 FIXED(ki_buf, 40, alloc, 32)
 FIXED(ki_bytes, 24, encoding, 16)
 SIZED(ki_change, 48, merged, 40)
@@ -120,7 +123,7 @@ SIZED(ki_config_options, 256, alloc, 248)
 SIZED(ki_config_tls, 96, insecure, 88)
 FIXED(ki_config_variable, 24, value, 8)
 SIZED(ki_consistency_options, 24, max_writes, 16)
-SIZED(ki_controller_options, 88, consistency, 80)
+SIZED(ki_controller_options, 96, async, 88)
 SIZED(ki_crd, 112, established, 105)
 SIZED(ki_delta, 32, key, 24)
 SIZED(ki_deltas, 40, set_back, 32)
@@ -129,7 +132,7 @@ SIZED(ki_diff_options, 40, skip_count, 32)
 FIXED(ki_durations, 112, buckets, 24)
 SIZED(ki_edit_options, 40, lock_version, 32)
 SIZED(ki_engine_options, 104, reports_per_second, 96)
-SIZED(ki_enqueue_options, 32, user, 24)
+SIZED(ki_enqueue_options, 40, initial_priority, 36)
 SIZED(ki_error, 1064, message, 40)
 SIZED(ki_error_hook, 24, user, 16)
 SIZED(ki_event, 56, note, 48)
@@ -197,7 +200,7 @@ FIXED(ki_value, 48, kept, 40)
 FIXED(ki_value_iter, 72, detail, 56)
 SIZED(ki_watch_failure, 64, retry_delay_ms, 56)
 FIXED(ki_work, 16, entry, 8)
-SIZED(ki_workqueue_options, 88, measure_times, 80)
+SIZED(ki_workqueue_options, 88, age_ms, 84)
 SIZED(ki_workqueue_stats, 296, longest_running_ms, 288)
 
 VALUE(KI_ERR_LIMIT, -5000)

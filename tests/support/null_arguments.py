@@ -106,6 +106,7 @@ SOME = {
     "ki_store_replace": {"resource_version"},
     "ki_txn_delete": {"resource_version"},
     "ki_txn_set_resource_version": {"resource_version"},
+    "ki_workqueue_add_with": {"options"},
     "ki_workqueue_new": {"options"},
 }
 

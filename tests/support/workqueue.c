@@ -20,6 +20,21 @@ static size_t count_list(const ki__list *head, uint8_t state, uint8_t or_state)
     return count;
 }
 
+/* An entry of the heap comes after its parent, and its neighbours know it. */
+static void check_heap(ki_workqueue *queue, const ki__work_entry *entry)
+{
+    const ki__work_entry *prev = entry->heap.prev;
+    assert_int_equal(entry->state, WORK_QUEUED);
+    assert_true(queue->is_ordered);
+    assert_true((prev == NULL) == (queue->heap == entry));
+    assert_true(prev == NULL || prev->child == entry || prev->heap.next == entry);
+    assert_true(prev == NULL || prev->in_heap);
+    assert_true(entry->heap.next == NULL || entry->heap.next->heap.prev == entry);
+    for (const ki__work_entry *child = entry->child; child != NULL; child = child->heap.next) {
+        assert_true(child->in_heap && child->rank >= entry->rank);
+    }
+}
+
 /* The entry is found by its key, and is in a list exactly if its state says so. */
 static void check_entry(ki_workqueue *queue, const ki__work_entry *entry)
 {
@@ -31,6 +46,9 @@ static void check_entry(ki_workqueue *queue, const ki__work_entry *entry)
     assert_ptr_equal(ki__workqueue_find(queue, entry->hash, key), entry);
     bool listed = entry->link.next != &entry->link;
     bool delayed = ki__deadline_is_set(&entry->delay);
+    if (entry->in_heap) {
+        check_heap(queue, entry);
+    }
     if (entry->state == WORK_IDLE) {
         assert_true(listed != delayed);
     } else {
@@ -41,6 +59,18 @@ static void check_entry(ki_workqueue *queue, const ki__work_entry *entry)
     }
 }
 
+/* With priorities, the list is in the order of ranks. */
+static void check_sorted(const ki_workqueue *queue)
+{
+    int64_t rank = INT64_MIN;
+    for (const ki__list *link = queue->line.next; queue->is_ordered && link != &queue->line;
+         link = link->next) {
+        const ki__work_entry *entry = KI__CONTAINER_OF(link, const ki__work_entry, link);
+        assert_true(entry->rank >= rank && entry->priority == 0);
+        rank = entry->rank;
+    }
+}
+
 void wq_check(ki_workqueue *queue)
 {
     ki__mutex_lock(&queue->lock);
@@ -48,6 +78,7 @@ void wq_check(ki_workqueue *queue)
     size_t delayed = 0;
     size_t resting = 0;
     size_t count = 0;
+    size_t in_heap = 0;
     for (size_t i = 0; i < queue->bucket_count; i++) {
         for (const ki__work_entry *entry = queue->buckets[i]; entry != NULL;
              entry = entry->next_in_bucket) {
@@ -55,6 +86,7 @@ void wq_check(ki_workqueue *queue)
             of_state[entry->state]++;
             delayed += ki__deadline_is_set(&entry->delay);
             resting += entry->state == WORK_IDLE && !ki__deadline_is_set(&entry->delay);
+            in_heap += entry->in_heap;
             count++;
         }
     }
@@ -66,7 +98,8 @@ void wq_check(ki_workqueue *queue)
     assert_int_equal(queue->dirty_len, of_state[WORK_DIRTY]);
     assert_int_equal(queue->delayed.count, delayed);
     assert_int_equal(queue->idle_len, resting);
-    assert_int_equal(count_list(&queue->line, WORK_QUEUED, WORK_QUEUED), queue->line_len);
+    assert_int_equal(count_list(&queue->line, WORK_QUEUED, WORK_QUEUED) + in_heap, queue->line_len);
+    check_sorted(queue);
     assert_int_equal(count_list(&queue->processing, WORK_PROCESSING, WORK_DIRTY), processing);
     assert_int_equal(count_list(&queue->idle, WORK_IDLE, WORK_IDLE), queue->idle_len);
     if (queue->clock != NULL && !queue->shutting_down) {

@@ -107,6 +107,26 @@ static void success_forgets_the_failures(void **state)
     close_world(&w);
 }
 
+static void a_key_keeps_its_priority_when_it_comes_again(void **state)
+{
+    (void)state;
+    world w;
+    open_world(&w, 0);
+    w.result = -EIO;
+    assert_int_equal(
+        ki_workqueue_add_with(w.queue, "a", KI_OPTIONS(ki_add_options, .priority = -20)), 1);
+    assert_int_equal(ki_controller_work_one(w.controller), 1);
+    fake_clock_advance(&w.clock, 5 * MS_NS);
+    w.result = 0;
+    w.retry_after_ms = 1;
+    assert_int_equal(ki_controller_work_one(w.controller), 1);
+    fake_clock_advance(&w.clock, MS_NS);
+    ki_work work = wq_take(w.queue, "a");
+    assert_int_equal(ki_work_priority(&work), -20);
+    ki_workqueue_done(w.queue, &work);
+    close_world(&w);
+}
+
 static void failure_comes_again_after_ever_longer_waits(void **state)
 {
     (void)state;
@@ -333,6 +353,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(success_forgets_the_failures),
+        cmocka_unit_test(a_key_keeps_its_priority_when_it_comes_again),
         cmocka_unit_test(failure_comes_again_after_ever_longer_waits),
         cmocka_unit_test(the_details_of_a_failure_reach_the_error_function),
         cmocka_unit_test(retry_after_forgets_and_comes_at_that_time),

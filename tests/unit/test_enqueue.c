@@ -153,6 +153,51 @@ static void every_change_adds_the_key_of_the_object(void **state)
     end(&f);
 }
 
+static void initial_objects_and_resyncs_may_have_a_low_priority(void **state)
+{
+    (void)state;
+    fixture f;
+    begin(&f);
+    put(&f, "a", 1, NULL);
+    put(&f, "b", 2, NULL);
+    put(&f, "c", 3, NULL);
+    enqueue(&f, KI_OPTIONS(ki_enqueue_options, .initial_priority = KI_PRIORITY_LOW));
+    put(&f, "d", 4, NULL); /* overtakes them, */
+    put(&f, "c", 5, NULL); /* and raises this one */
+    expect(&f, "shop/c shop/d shop/a shop/b ");
+    test_world_advance(&f.world, f.engine, 61 * TEST_SECOND); /* resync of four */
+    put(&f, "e", 6, NULL);
+    ki_work work;
+    assert_int_equal(ki_workqueue_count(f.queue), 5);
+    assert_int_equal(ki_workqueue_try_get(f.queue, &work), 1);
+    assert_string_equal(work.key, "shop/e");
+    assert_int_equal(ki_work_priority(&work), 0);
+    ki_workqueue_done(f.queue, &work);
+    assert_int_equal(ki_workqueue_try_get(f.queue, &work), 1);
+    assert_int_equal(ki_work_priority(&work), KI_PRIORITY_LOW);
+    ki_workqueue_done(f.queue, &work);
+    end(&f);
+}
+
+static void changes_may_have_a_priority(void **state)
+{
+    (void)state;
+    fixture f;
+    begin(&f);
+    enqueue(&f, KI_OPTIONS(ki_enqueue_options, .owner = KI_APPS_V1_REPLICASETS, .priority = 9));
+    assert_int_equal(ki_workqueue_add(f.queue, "first"), 1);
+    put(&f, "a", 1, "ReplicaSet:web");
+    expect(&f, "shop/web first ");
+    assert_int_equal(ki_informer_enqueue(f.informer, f.queue,
+                                         KI_OPTIONS(ki_enqueue_options, .priority = 10001), NULL),
+                     -EINVAL);
+    assert_int_equal(ki_informer_enqueue(f.informer, f.queue,
+                                         KI_OPTIONS(ki_enqueue_options, .initial_priority = -10001),
+                                         NULL),
+                     -EINVAL);
+    end(&f);
+}
+
 static void an_owner_gets_the_changes_of_its_objects(void **state)
 {
     (void)state;
@@ -319,6 +364,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(every_change_adds_the_key_of_the_object),
+        cmocka_unit_test(initial_objects_and_resyncs_may_have_a_low_priority),
+        cmocka_unit_test(changes_may_have_a_priority),
         cmocka_unit_test(an_owner_gets_the_changes_of_its_objects),
         cmocka_unit_test(owners_are_known_by_their_group_and_scope),
         cmocka_unit_test(a_function_adds_what_it_likes),

@@ -240,6 +240,17 @@ class informer : public shared<ki_informer, ki_informer_ref, ki_informer_unref>
             [&](ki_error *e) { return ki_informer_enqueue(get(), queue.get(), &o, e); });
     }
 
+    /** The same with options, such as priorities. */
+    void enqueue(const workqueue &queue, const ki_enqueue_options &o)
+    {
+        try_enqueue(queue, o).value();
+    }
+    result<void> try_enqueue(const workqueue &queue, const ki_enqueue_options &o)
+    {
+        return detail::run(
+            [&](ki_error *e) { return ki_informer_enqueue(get(), queue.get(), &o, e); });
+    }
+
     /** Calls `map` for every change to add keys to the queue itself. Exceptions of it are those of
      *  a handler. */
     template <typename Map,

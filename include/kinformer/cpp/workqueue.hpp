@@ -49,6 +49,25 @@ class workqueue : public shared<ki_workqueue, ki_workqueue_ref, ki_workqueue_unr
     {
         return detail::check(ki_workqueue_add_rate_limited(get(), key.c_str()));
     }
+    /** Higher priorities are taken first; see ki_workqueue_add_with(). */
+    void add(const text &key, int32_t priority)
+    {
+        try_add(key, priority).value();
+    }
+    result<void> try_add(const text &key, int32_t priority)
+    {
+        auto o = ki::options<ki_add_options>();
+        o.priority = priority;
+        return try_add_with(key, o);
+    }
+    void add_with(const text &key, const ki_add_options &options)
+    {
+        try_add_with(key, options).value();
+    }
+    result<void> try_add_with(const text &key, const ki_add_options &options)
+    {
+        return detail::check(ki_workqueue_add_with(get(), key.c_str(), &options));
+    }
     void forget(const text &key) noexcept
     {
         ki_workqueue_forget(get(), key.c_str());
