@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Weak lists: the informers, controllers and queues of an engine, for metrics and checks. Neither
+/* Weak lists: the parts of a client that metrics and checks are about, by their engine. Neither
  * side owns the other. A member leaves before it is freed, and the list is disbanded before its
  * owner is freed; either may happen first. One lock protects all lists. It is taken when a member
  * is created or freed and for each scrape, never for an event; only `visit` is called with it. */
@@ -14,6 +14,9 @@ typedef enum ki__member_kind {
     KI__MEMBER_INFORMER,
     KI__MEMBER_CONTROLLER,
     KI__MEMBER_QUEUE,
+    KI__MEMBER_LEADER,
+    KI__MEMBER_RECORDER,
+    KI__MEMBER_KINDS
 } ki__member_kind;
 
 /** Embedded in the member; zero-initialized. */

@@ -283,6 +283,7 @@ int ki_leader_new(ki_client *client, const ki_leader_options *options, ki_leader
         ki__free(client->alloc, c);
         return r;
     }
+    ki__members_set_owner(&c->leader->member, client);
     ki__client_hold(client);
     ki__loop_add_stop_hook(client->loop, &c->stop_hook);
     return 0;

@@ -132,6 +132,7 @@ int ki_recorder_new(ki_client *client, const ki_recorder_options *options,
         ki__free(client->alloc, c);
         return r;
     }
+    ki__members_set_owner(&c->recorder->member, client);
     ki__client_hold(client);
     ki__loop_add_stop_hook(client->loop, &c->stop_hook);
     *ret_recorder = c->recorder;

@@ -178,6 +178,7 @@ static void work_on(ki_controller *controller, ki_work *work)
     const ki_controller_options *o = &controller->options;
     uint64_t retry_after_ms = 0;
     if (!ki__consistency_check(o->consistency, work->key, &retry_after_ms)) {
+        ki__counter_add(&controller->stats.behind, 1);
         requeue(o->queue, work, retry_after_ms);
         return;
     }

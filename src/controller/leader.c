@@ -136,6 +136,7 @@ int ki__leader_new(ki_engine *engine, const ki_leader_options *options, const ki
     leader->renew_ns = ki__ms_to_ns(o.renew_deadline_ms);
     leader->retry_ns = ki__ms_to_ns(o.retry_period_ms);
     atomic_init(&leader->term, -1);
+    (void)ki__members_join(ki__engine_members(engine), &leader->member, KI__MEMBER_LEADER, NULL);
     *ret_leader = leader;
     return 0;
 }
@@ -152,6 +153,7 @@ void ki__leader_release(ki_leader *leader)
     if (!ki__refs_drop(&leader->parts) || ki__is_inherited(leader->process)) {
         return;
     }
+    ki__members_leave(&leader->member);
     const ki_leader_options o = leader->options;
     const ki__lease_api api = leader->api;
     ki_engine *engine = leader->engine;

@@ -14,6 +14,7 @@
 #include <kinformer/object.h>
 
 #include "base/engine.h"
+#include "base/members.h"
 #include "base/refs.h"
 #include "base/sync.h"
 
@@ -73,6 +74,7 @@ struct ki_leader {
     ki__refs users; /* references of the program; dropping the last one stops the election */
     ki__refs parts; /* keep the memory: one for all users, one while started, one per posted task */
     uint64_t process;
+    ki__member member; /* of the engine, for metrics */
     ki_engine *engine; /* a reference */
     const ki_alloc *alloc;
     ki__lease_api api;
@@ -102,6 +104,7 @@ struct ki_leader {
     _Atomic int64_t term;         /* -1: not leading */
     _Atomic uint64_t valid_until; /* of the term; stored before it */
     _Atomic bool ended;
+    _Atomic uint64_t slow_renewals; /* those that had to read the Lease first */
     ki__mutex lock;
     ki__cond turn;        /* signaled when leadership begins, or waiters must look again */
     ki__leader_wish wish; /* protected by the lock, as is the next */

@@ -16,6 +16,7 @@
 
 #include "base/assert.h"
 #include "base/error.h"
+#include "base/histogram.h"
 #include "base/log.h"
 #include "base/time_units.h"
 #include "controller/leader.h"
@@ -386,9 +387,11 @@ static void on_conflict(ki_leader *l)
 
 static void on_read(ki_leader *l, const ki_object *lease)
 {
+    bool leading = l->state == KI__LEADER_LEADING;
     l->must_get = false;
     see(l, lease);
     decide(l);
+    ki__counter_add(&l->slow_renewals, leading && l->state == KI__LEADER_LEADING);
 }
 
 static void take_answer(ki_leader *l, const ki_object *lease, const ki_error *error)

@@ -86,6 +86,8 @@ int ki__recorder_new(ki_engine *engine, const ki_recorder_options *options,
     ki__task_init(&recorder->task, run_task);
     ki__correlator_init(&recorder->correlator, alloc, ki__engine_hash_key(engine),
                         ki__engine_hash_key(engine), KI__CORRELATOR_ENTRIES);
+    (void)ki__members_join(ki__engine_members(engine), &recorder->member, KI__MEMBER_RECORDER,
+                           NULL);
     *ret_recorder = recorder;
     return 0;
 }
@@ -102,6 +104,7 @@ void ki__recorder_release(ki_recorder *recorder)
     if (!ki__refs_drop(&recorder->parts) || ki__is_inherited(recorder->process)) {
         return;
     }
+    ki__members_leave(&recorder->member);
     const ki__event_api api = recorder->api;
     ki_engine *engine = recorder->engine;
     ki__correlator_done(&recorder->correlator);

@@ -15,6 +15,7 @@
 #include <kinformer/recorder.h>
 
 #include "base/engine.h"
+#include "base/members.h"
 #include "base/refs.h"
 #include "base/sync.h"
 #include "controller/event_correlator.h"
@@ -85,6 +86,7 @@ struct ki_recorder {
     ki__refs users; /* references of the program; dropping the last one stops the recorder */
     ki__refs parts; /* keep the memory: one for all users, one until it has ended, one per task */
     uint64_t process;
+    ki__member member; /* of the engine, for metrics */
     ki_engine *engine; /* a reference */
     const ki_alloc *alloc;
     ki__event_api api;

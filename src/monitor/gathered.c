@@ -6,6 +6,8 @@
 #include <errno.h>
 #include <string.h>
 
+#include <kinformer/consistency.h>
+
 #include "base/alloc.h"
 #include "base/assert.h"
 #include "base/error.h"
@@ -18,12 +20,8 @@ enum { LABELS_MAX = 64 << 20, HANDLERS_MIN = 16 };
 
 typedef struct taking {
     ki__gathered *g;
-    size_t informers; /* how many there are, at most */
-    size_t controllers;
-    size_t queues;
-    size_t informer_room;
-    size_t controller_room;
-    size_t queue_room;
+    size_t seen[KI__MEMBER_KINDS]; /* how many there are, at most */
+    size_t room[KI__MEMBER_KINDS];
 } taking;
 
 static bool is_of(const ki__member *member, const ki_client *client)
@@ -31,13 +29,20 @@ static bool is_of(const ki__member *member, const ki_client *client)
     return member->owner == NULL || member->owner == client;
 }
 
-/* With the lock of the members held. */
+/* Up to release_members(), the lock of the members is held. */
+
+/* Counts a member. Whether there is space for it, and a reference was taken. */
+static bool take(taking *t, ki__member_kind kind, size_t count, ki__refs *refs)
+{
+    t->seen[kind]++;
+    return count < t->room[kind] && ki__refs_try_take(refs);
+}
+
 static void take_informer(taking *t, ki__member *member)
 {
     ki_informer *informer = KI__CONTAINER_OF(member, ki_informer, member);
     ki__gathered *g = t->g;
-    t->informers++;
-    if (g->informer_count < t->informer_room && ki__refs_try_take(&informer->users)) {
+    if (take(t, KI__MEMBER_INFORMER, g->informer_count, &informer->users)) {
         g->informers[g->informer_count++].informer = informer;
     }
 }
@@ -51,10 +56,10 @@ static void take_controller(taking *t, ki__member *member)
 {
     ki_controller *controller = KI__CONTAINER_OF(member, ki_controller, member);
     ki__gathered *g = t->g;
-    t->controllers++;
-    t->queues++;
-    if (g->controller_count < t->controller_room && g->queue_count < t->queue_room &&
-        ki__refs_try_take(&controller->refs)) {
+    t->seen[KI__MEMBER_QUEUE]++;
+    if (g->queue_count >= t->room[KI__MEMBER_QUEUE]) {
+        t->seen[KI__MEMBER_CONTROLLER]++;
+    } else if (take(t, KI__MEMBER_CONTROLLER, g->controller_count, &controller->refs)) {
         g->controllers[g->controller_count++].controller = controller;
         ki_workqueue *queue = controller->options.queue; /* the controller has a reference */
         add_queue(g, ki_workqueue_ref(queue),
@@ -65,22 +70,37 @@ static void take_controller(taking *t, ki__member *member)
 static void take_queue(taking *t, ki__member *member)
 {
     ki_workqueue *queue = KI__CONTAINER_OF(member, ki_workqueue, member);
-    t->queues++;
-    if (t->g->queue_count < t->queue_room && ki__refs_try_take(&queue->refs)) {
+    if (take(t, KI__MEMBER_QUEUE, t->g->queue_count, &queue->refs)) {
         add_queue(t->g, queue, queue->name[0] != '\0' ? queue->name : "queue");
+    }
+}
+
+static void take_leader(taking *t, ki__member *member)
+{
+    ki_leader *leader = KI__CONTAINER_OF(member, ki_leader, member);
+    if (take(t, KI__MEMBER_LEADER, t->g->leader_count, &leader->users)) {
+        t->g->leaders[t->g->leader_count++].leader = leader;
+    }
+}
+
+static void take_recorder(taking *t, ki__member *member)
+{
+    ki_recorder *recorder = KI__CONTAINER_OF(member, ki_recorder, member);
+    if (take(t, KI__MEMBER_RECORDER, t->g->recorder_count, &recorder->users)) {
+        t->g->recorders[t->g->recorder_count++].recorder = recorder;
     }
 }
 
 static void take_member(ki__member *member, void *user)
 {
-    static void (*const take[])(taking * t, ki__member * member) = {
-        [KI__MEMBER_INFORMER] = take_informer,
-        [KI__MEMBER_CONTROLLER] = take_controller,
-        [KI__MEMBER_QUEUE] = take_queue,
+    static void (*const takes[KI__MEMBER_KINDS])(taking * t, ki__member * member) = {
+        [KI__MEMBER_INFORMER] = take_informer, [KI__MEMBER_CONTROLLER] = take_controller,
+        [KI__MEMBER_QUEUE] = take_queue,       [KI__MEMBER_LEADER] = take_leader,
+        [KI__MEMBER_RECORDER] = take_recorder,
     };
     taking *t = user;
     if (is_of(member, t->g->client)) {
-        take[member->kind](t, member);
+        takes[member->kind](t, member);
     }
 }
 
@@ -98,28 +118,38 @@ static void release_members(ki__gathered *g)
     for (size_t i = 0; i < g->controller_count; i++) {
         (void)ki_controller_unref(g->controllers[i].controller);
     }
+    for (size_t i = 0; i < g->leader_count; i++) {
+        (void)ki_leader_unref(g->leaders[i].leader);
+    }
+    for (size_t i = 0; i < g->recorder_count; i++) {
+        (void)ki_recorder_unref(g->recorders[i].recorder);
+    }
     ki__free(g->alloc, g->handlers);
     ki__free(g->alloc, g->informers);
     ki__free(g->alloc, g->queues);
     ki__free(g->alloc, g->controllers);
+    ki__free(g->alloc, g->leaders);
+    ki__free(g->alloc, g->recorders);
     *g = (ki__gathered){.alloc = g->alloc, .client = g->client, .text = g->text};
 }
 
 static int make_room(ki__gathered *g, taking *t)
 {
-    g->informers = ki__alloc_array(g->alloc, t->informers + 1, sizeof(g->informers[0]));
-    g->controllers = ki__alloc_array(g->alloc, t->controllers + 1, sizeof(g->controllers[0]));
-    g->queues = ki__alloc_array(g->alloc, t->queues + 1, sizeof(g->queues[0]));
-    if (g->informers == NULL || g->controllers == NULL || g->queues == NULL) {
-        return -ENOMEM;
+    taking next = {.g = g};
+    for (size_t i = 0; i < KI__MEMBER_KINDS; i++) {
+        next.room[i] = t->seen[i] + 1;
     }
-    *t = (taking){
-        .g = g,
-        .informer_room = t->informers + 1,
-        .controller_room = t->controllers + 1,
-        .queue_room = t->queues + 1,
-    };
-    return 0;
+    *t = next;
+    const size_t *room = t->room;
+    g->informers = ki__alloc_array(g->alloc, room[KI__MEMBER_INFORMER], sizeof(g->informers[0]));
+    g->controllers =
+        ki__alloc_array(g->alloc, room[KI__MEMBER_CONTROLLER], sizeof(g->controllers[0]));
+    g->queues = ki__alloc_array(g->alloc, room[KI__MEMBER_QUEUE], sizeof(g->queues[0]));
+    g->leaders = ki__alloc_array(g->alloc, room[KI__MEMBER_LEADER], sizeof(g->leaders[0]));
+    g->recorders = ki__alloc_array(g->alloc, room[KI__MEMBER_RECORDER], sizeof(g->recorders[0]));
+    bool ok = g->informers != NULL && g->controllers != NULL && g->queues != NULL &&
+              g->leaders != NULL && g->recorders != NULL;
+    return ok ? 0 : -ENOMEM;
 }
 
 /* Repeats until all fit: members may join between two visits. */
@@ -136,8 +166,10 @@ static int take_members(ki__gathered *g)
             return r;
         }
         ki__members_visit(members, take_member, &t);
-        all = t.informers <= t.informer_room && t.controllers <= t.controller_room &&
-              t.queues <= t.queue_room;
+        all = true;
+        for (size_t i = 0; i < KI__MEMBER_KINDS; i++) {
+            all = all && t.seen[i] <= t.room[i];
+        }
     }
     return 0;
 }
@@ -228,6 +260,18 @@ static void queue_labels(const ki__gathered *g, const void *of, size_t number, k
     add_label(out, ",controller=\"", row->name, number);
 }
 
+static void leader_labels(const ki__gathered *g, const void *of, size_t number, ki__out *out)
+{
+    (void)g;
+    add_label(out, "name=\"", ((const ki__leader_row *)of)->leader->name, number);
+}
+
+static void recorder_labels(const ki__gathered *g, const void *of, size_t number, ki__out *out)
+{
+    (void)g;
+    add_label(out, "controller=\"", ((const ki__recorder_row *)of)->recorder->controller, number);
+}
+
 typedef void write_row(const ki__gathered *g, const void *row, size_t number, ki__out *out);
 
 static int write_labels(ki__gathered *g, const void *row, size_t number, write_row *write,
@@ -279,7 +323,9 @@ static int label_all(ki__gathered *g)
     if (r == 0) {
         r = LABEL_ROWS(g, g->controllers, g->controller_count, controller_labels);
     }
-    return r < 0 ? r : LABEL_ROWS(g, g->queues, g->queue_count, queue_labels);
+    r = r < 0 ? r : LABEL_ROWS(g, g->queues, g->queue_count, queue_labels);
+    r = r < 0 ? r : LABEL_ROWS(g, g->leaders, g->leader_count, leader_labels);
+    return r < 0 ? r : LABEL_ROWS(g, g->recorders, g->recorder_count, recorder_labels);
 }
 
 /* ---- numbers ---- */
@@ -353,6 +399,8 @@ static void read_controller(ki__controller_row *row)
     read_cells(row->results, stats->results, KI__RECONCILE_RESULTS);
     read_cells(row->times, stats->times, KI__HISTOGRAM_CELLS(KI__RECONCILE_BOUNDS));
     row->given_up = ki__counter_read(&stats->given_up);
+    row->behind = ki__counter_read(&stats->behind);
+    row->pending_writes = ki_consistency_count(row->controller->options.consistency);
     row->active = ki__counter_read(&stats->active);
     row->workers = started != 0 ? started : ki__counter_read(&stats->workers);
 }
@@ -374,6 +422,14 @@ static int read_all(ki__gathered *g)
     for (size_t i = 0; i < g->queue_count; i++) {
         g->queues[i].stats.size = sizeof(g->queues[i].stats);
         (void)ki_workqueue_get_stats(g->queues[i].queue, &g->queues[i].stats);
+    }
+    for (size_t i = 0; i < g->leader_count; i++) {
+        g->leaders[i].leading = ki_leader_is(g->leaders[i].leader);
+        g->leaders[i].slow_renewals = ki__counter_read(&g->leaders[i].leader->slow_renewals);
+    }
+    for (size_t i = 0; i < g->recorder_count; i++) {
+        g->recorders[i].stats.size = sizeof(g->recorders[i].stats);
+        (void)ki_recorder_get_stats(g->recorders[i].recorder, &g->recorders[i].stats);
     }
     return r;
 }

@@ -9,6 +9,8 @@
 #include "base/shared.h"
 #include "cache/informer/informer.h"
 #include "controller/controller.h"
+#include "controller/leader.h"
+#include "controller/recorder.h"
 #include "object/edit/json_out.h"
 #include "workqueue/workqueue_state.h"
 
@@ -40,6 +42,8 @@ typedef struct ki__controller_row {
     ki_controller *controller;
     uint64_t results[KI__RECONCILE_RESULTS];
     uint64_t given_up;
+    uint64_t behind;
+    size_t pending_writes;
     uint64_t active;
     uint64_t workers;
     uint64_t times[KI__HISTOGRAM_CELLS(KI__RECONCILE_BOUNDS)];
@@ -52,6 +56,19 @@ typedef struct ki__queue_row {
     ki_workqueue_stats stats;
     ki__labels labels;
 } ki__queue_row;
+
+typedef struct ki__leader_row {
+    ki_leader *leader;
+    bool leading;
+    uint64_t slow_renewals;
+    ki__labels labels;
+} ki__leader_row;
+
+typedef struct ki__recorder_row {
+    ki_recorder *recorder;
+    ki_recorder_stats stats;
+    ki__labels labels;
+} ki__recorder_row;
 
 typedef struct ki__gathered {
     const ki_alloc *alloc;
@@ -66,6 +83,10 @@ typedef struct ki__gathered {
     size_t controller_count;
     ki__queue_row *queues; /* those of controllers, too */
     size_t queue_count;
+    ki__leader_row *leaders;
+    size_t leader_count;
+    ki__recorder_row *recorders;
+    size_t recorder_count;
 } ki__gathered;
 
 /** On success, release with ki__gathered_done(). -ENOMEM. */

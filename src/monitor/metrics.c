@@ -79,6 +79,8 @@ static int write_all(const ki__gathered *g, ki_metrics_format format, ki_buf *bu
     ki__metrics_of_handlers(&out, g);
     ki__metrics_of_queues(&out, g);
     ki__metrics_of_controllers(&out, g);
+    ki__metrics_of_leaders(&out, g);
+    ki__metrics_of_recorders(&out, g);
     return ki__metrics_end(&out);
 }
 

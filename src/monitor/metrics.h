@@ -10,6 +10,8 @@ void ki__metrics_of_informers(ki__metrics_out *out, const ki__gathered *g);
 void ki__metrics_of_handlers(ki__metrics_out *out, const ki__gathered *g);
 void ki__metrics_of_queues(ki__metrics_out *out, const ki__gathered *g);
 void ki__metrics_of_controllers(ki__metrics_out *out, const ki__gathered *g);
+void ki__metrics_of_leaders(ki__metrics_out *out, const ki__gathered *g);
+void ki__metrics_of_recorders(ki__metrics_out *out, const ki__gathered *g);
 void ki__metrics_of_requests(ki__metrics_out *out, const ki__gathered *g);
 
 /* Where the value of a row is, and what it is. */

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Metrics of work queues, controllers and requests: those of client-go
- * (component-base/metrics/prometheus/workqueue and restclient) and controller-runtime. */
+/* Metrics of work queues, controllers, leader election, recorders and requests: those of client-go
+ * (component-base/metrics/prometheus/workqueue, clientgo/leaderelection and restclient) and
+ * controller-runtime. */
 #include "base/time_units.h"
 #include "client/client.h"
 #include "monitor/metrics.h"
@@ -36,6 +37,11 @@ static const ki__column controller_columns[] = {
                      "Calls of reconcile that are running."),
     KI__COLUMN_GAUGE("controller_runtime_max_concurrent_reconciles", KI__VALUE_COUNT,
                      CONTROLLER(workers), "Worker threads."),
+    KI__COLUMN_COUNTER("kinformer_controller_stale_cache_requeues_total", CONTROLLER(behind),
+                       "Keys requeued because a cache was older than writes recorded for them."),
+    KI__COLUMN_GAUGE("kinformer_controller_pending_writes", KI__VALUE_SIZE,
+                     CONTROLLER(pending_writes),
+                     "Recorded writes that have not been found in a cache yet."),
 };
 
 /* The bounds as Go prints them: ten times more each, computed in floating point. */
@@ -111,6 +117,49 @@ void ki__metrics_of_controllers(ki__metrics_out *out, const ki__gathered *g)
     ki__metrics_columns(out, g, controller_columns,
                         sizeof(controller_columns) / sizeof(controller_columns[0]),
                         KI__ROWS(g->controllers, g->controller_count, ki__controller_row));
+}
+
+/* ---- leader election and recorders ---- */
+
+void ki__metrics_of_leaders(ki__metrics_out *out, const ki__gathered *g)
+{
+    static const ki__column columns[] = {
+        KI__COLUMN_GAUGE("leader_election_master_status", KI__VALUE_BOOL,
+                         offsetof(ki__leader_row, leading),
+                         "1 if this replica leads, 0 if it waits or has stopped."),
+        KI__COLUMN_COUNTER("leader_election_slowpath_total",
+                           offsetof(ki__leader_row, slow_renewals),
+                           "Renewals of the Lease that had to read it first."),
+    };
+    ki__metrics_columns(out, g, columns, sizeof(columns) / sizeof(columns[0]),
+                        KI__ROWS(g->leaders, g->leader_count, ki__leader_row));
+}
+
+void ki__metrics_of_recorders(ki__metrics_out *out, const ki__gathered *g)
+{
+    static const ki__metric metric = KI__METRIC(KI__COUNTER, "kinformer_recorder_events_total",
+                                                "Recorded events, by what became of them.");
+    static const ki__column queued[] = {
+        KI__COLUMN_GAUGE("kinformer_recorder_queued_events", KI__VALUE_COUNT,
+                         offsetof(ki__recorder_row, stats.queued), "Events that wait to be sent."),
+    };
+    ki__metric_begin(out, &metric);
+    for (size_t i = 0; i < g->recorder_count; i++) {
+        const ki_recorder_stats *stats = &g->recorders[i].stats;
+        const struct {
+            const char *name;
+            uint64_t count;
+        } results[] = {
+            {"created", stats->created},   {"patched", stats->patched}, {"failed", stats->failed},
+            {"filtered", stats->filtered}, {"dropped", stats->dropped},
+        };
+        for (size_t k = 0; k < sizeof(results) / sizeof(results[0]); k++) {
+            ki__metric_count_by(out, ki__labels_text(g, &g->recorders[i].labels), "result",
+                                results[k].name, results[k].count);
+        }
+    }
+    ki__metrics_columns(out, g, queued, 1,
+                        KI__ROWS(g->recorders, g->recorder_count, ki__recorder_row));
 }
 
 /* ---- requests ---- */

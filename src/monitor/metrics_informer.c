@@ -54,6 +54,8 @@ static const ki__column informer_columns[] = {
                        "Objects of relists that had not changed and were not delivered."),
     KI__COLUMN_COUNTER("kinformer_informer_suppressed_events_total", HEALTH(suppressed),
                        "Updates that changed no kept field and were not delivered."),
+    KI__COLUMN_COUNTER("kinformer_informer_outside_shard_objects_total", HEALTH(outside_shard),
+                       "Objects and events of other shards, which the server did not leave out."),
     KI__COLUMN_COUNTER("kinformer_informer_anomalies_total", HEALTH(anomalies),
                        "Lists, events and bookmarks older than the current state."),
     KI__COLUMN_COUNTER("kinformer_informer_epoch_changes_total", HEALTH(epoch_changes),

@@ -13,9 +13,13 @@
 #include <kinformer/apiserver.h>
 #include <kinformer/checks.h>
 #include <kinformer/client.h>
+#include <kinformer/consistency.h>
+#include <kinformer/leader.h>
 #include <kinformer/metrics.h>
+#include <kinformer/recorder.h>
 #include <kinformer/request.h>
 
+#include "support/objects.h"
 #include "support/scraping.h"
 
 enum { WAIT_MS = 30000, TEXT_MAX = 16 << 20 };
@@ -472,6 +476,129 @@ static void a_controller_of_the_client(void **state)
     end(&f);
 }
 
+/* A key that was written is not reconciled before the cache has the write. */
+static void a_cache_that_is_behind_own_writes(void **state)
+{
+    (void)state;
+    fixture f;
+    ki_error error = KI_ERROR_INIT;
+    ki_workqueue *queue = NULL;
+    ki_consistency *consistency = NULL;
+    ki_controller *controller = NULL;
+    begin(&f, -1);
+    ki_informer *pods = start_pods(&f);
+    wait_for_sync(&f);
+    must(ki_consistency_new(NULL, &consistency, &error), &error);
+    must(ki_consistency_add_informer(consistency, pods, &error), &error);
+    assert_int_equal(ki_consistency_wrote(consistency, pods, "key", NULL, "999999999"), 0);
+    must(ki_workqueue_new(NULL, &queue, &error), &error);
+    must(ki_controller_new(KI_OPTIONS(ki_controller_options, .queue = queue, .name = "robot",
+                                      .reconcile = reconcile, .user = &f,
+                                      .consistency = consistency),
+                           &controller, &error),
+         &error);
+    must(ki_controller_start(controller, f.client, 1, &error), &error);
+    assert_int_equal(ki_workqueue_add(queue, "key"), 1);
+    until(&f, "kinformer_controller_stale_cache_requeues_total", "controller=\"robot\"", 2);
+    assert_true(value(&f, "kinformer_controller_pending_writes", "robot") == 1);
+    assert_true(value(&f, "controller_runtime_reconcile_total", "result=\"success\"") == 0);
+    ki_consistency_clear(consistency, "key", NULL);
+    until(&f, "controller_runtime_reconcile_total", "result=\"success\"", 1);
+    assert_true(value(&f, "kinformer_controller_pending_writes", "robot") == 0);
+    (void)ki_controller_close(controller);
+    (void)ki_workqueue_unref(queue);
+    (void)ki_consistency_unref(consistency);
+    (void)ki_informer_unref(pods);
+    end(&f);
+}
+
+/* ---- leader election and events ---- */
+
+static ki_leader *start_leader(fixture *f, const char *identity)
+{
+    ki_error error = KI_ERROR_INIT;
+    ki_leader *leader = NULL;
+    must(ki_leader_new(f->client,
+                       KI_OPTIONS(ki_leader_options, .name = "robot", .name_space = "default",
+                                  .identity = identity, .lease_duration_ms = 20000,
+                                  .renew_deadline_ms = 15000, .retry_period_ms = 50),
+                       &leader, &error),
+         &error);
+    must(ki_leader_start(leader, &error), &error);
+    return leader;
+}
+
+static void a_leader_and_a_replica_that_waits(void **state)
+{
+    (void)state;
+    fixture f;
+    ki_error error = KI_ERROR_INIT;
+    begin(&f, -1);
+    ki_leader *leader = start_leader(&f, "one");
+    until(&f, "leader_election_master_status", "name=\"robot\"", 1);
+    ki_leader *other = start_leader(&f, "two");
+    assert_true(value(&f, "leader_election_master_status", "name=\"robot#2\"") == 0);
+    assert_true(value(&f, "leader_election_slowpath_total", "name=\"robot\"") == 0);
+    must(
+        ki_apiserver_set_faults(f.server, "status=500,verb=update,resource=leases,times=1", &error),
+        &error);
+    until(&f, "leader_election_slowpath_total", "name=\"robot\"", 1);
+    assert_true(value(&f, "leader_election_master_status", "name=\"robot\"") == 1);
+    ki_leader *kept = ki_leader_ref(leader);
+    (void)ki_leader_close(leader);
+    assert_true(value(&f, "leader_election_master_status", "name=\"robot\"") == 0);
+    (void)ki_leader_unref(kept);
+    (void)ki_leader_close(other);
+    assert_null(
+        scraping_find(scrape(&f, KI_METRICS_PROMETHEUS), "leader_election_master_status", ""));
+    end(&f);
+}
+
+static void record(ki_recorder *recorder, const char *pod, const char *reason, int times)
+{
+    char text[256];
+    (void)snprintf(text, sizeof(text),
+                   "{\"apiVersion\":\"v1\",\"kind\":\"Pod\",\"metadata\":{\"namespace\":"
+                   "\"default\",\"name\":\"%s\",\"uid\":\"u-%s\"}}",
+                   pod, pod);
+    ki_object *object = test_json(text);
+    for (int i = 0; i < times; i++) {
+        (void)ki_recorder_event(recorder, object, KI_EVENT_NORMAL, reason, NULL, "a note");
+    }
+    (void)ki_object_unref(object);
+}
+
+static void events_by_what_became_of_them(void **state)
+{
+    (void)state;
+    static const char name[] = "kinformer_recorder_events_total";
+    enum { QUEUED = 40 };
+    fixture f;
+    ki_error error = KI_ERROR_INIT;
+    ki_recorder *recorder = NULL;
+    begin(&f, -1);
+    must(ki_recorder_new(f.client,
+                         KI_OPTIONS(ki_recorder_options, .controller = "example.com/robot",
+                                    .max_queued = QUEUED, .flush_ms = 1),
+                         &recorder, &error),
+         &error);
+    record(recorder, "web", "Synced", 2);
+    until(&f, name, "controller=\"example.com/robot\",result=\"created\"", 1);
+    until(&f, name, "result=\"patched\"", 1);
+    record(recorder, "web", "Synced", QUEUED);
+    until(&f, name, "result=\"filtered\"", 2 + QUEUED - 25);
+    must(ki_apiserver_set_faults(f.server, "status=403,resource=events,times=1", &error), &error);
+    record(recorder, "db", "Synced", 1);
+    until(&f, name, "result=\"failed\"", 1);
+    must(ki_apiserver_set_faults(f.server, "status=503,resource=events", &error), &error);
+    record(recorder, "cache", "Synced", QUEUED + 5);
+    until(&f, "kinformer_recorder_queued_events", "", QUEUED - 1);
+    assert_true(value(&f, name, "result=\"dropped\"") >= 4);
+    (void)ki_recorder_close(recorder);
+    assert_null(scraping_find(scrape(&f, KI_METRICS_PROMETHEUS), name, ""));
+    end(&f);
+}
+
 /* ---- systemd ---- */
 
 static int listen_at(const char *path, bool abstract)
@@ -572,7 +699,14 @@ static void scrapes_while_everything_comes_and_goes(void **state)
                                 &error),
              &error);
         ki_controller *controller = start_controller(&f, name);
+        ki_leader *leader = start_leader(&f, name);
+        ki_recorder *recorder = NULL;
+        must(ki_recorder_new(f.client, KI_OPTIONS(ki_recorder_options, .controller = name),
+                             &recorder, &error),
+             &error);
         until(&f, "controller_runtime_reconcile_total", name, 1);
+        (void)ki_recorder_close(recorder);
+        (void)ki_leader_close(leader);
         ki_informer_stop(own);
         (void)ki_informer_unref(own);
         (void)ki_controller_close(controller);
@@ -600,6 +734,9 @@ int main(void)
         cmocka_unit_test(a_stuck_handler_is_not_live),
         cmocka_unit_test(a_stuck_loop_is_not_live),
         cmocka_unit_test(a_controller_of_the_client),
+        cmocka_unit_test(a_cache_that_is_behind_own_writes),
+        cmocka_unit_test(a_leader_and_a_replica_that_waits),
+        cmocka_unit_test(events_by_what_became_of_them),
         cmocka_unit_test(systemd_is_notified),
         cmocka_unit_test(scrapes_while_everything_comes_and_goes),
     };

@@ -32,6 +32,7 @@ typedef struct fixture {
     int index_result; /* what the function of an index returns */
     bool streams;     /* informers stream their list */
     const char *keep;
+    const char *shard;
     uint64_t max_bytes;
 } fixture;
 
@@ -108,6 +109,7 @@ static ki_informer *make_informer(fixture *f, fake_source *source, const char *n
     options.no_streaming = !f->streams;
     options.keep = f->keep;
     options.max_bytes = f->max_bytes;
+    options.shard_selector = f->shard;
     options.check_mutations = true;
     const ki_index index = {
         .size = sizeof(index), .name = "any", .values = index_values, .user = f};
@@ -298,6 +300,22 @@ static void updates_of_fields_that_are_not_kept(void **state)
     settle(&f);
     assert_metric(&f, "kinformer_informer_events_total", "", 1);
     assert_metric(&f, "kinformer_informer_suppressed_events_total", "", 1);
+    end(&f);
+}
+
+/* The source does not filter, as servers before 1.36. */
+static void objects_of_other_shards(void **state)
+{
+    (void)state;
+    fixture f;
+    begin_bare(&f);
+    f.shard = "shardRange(object.metadata.uid, '0x0000000000000000', '0x0000000000000001')";
+    begin_informer(&f);
+    assert_metric(&f, "kinformer_informer_objects", "", 0);
+    assert_metric(&f, "kinformer_informer_outside_shard_objects_total", "name=\"pods\"", 3);
+    fake_event(f.source, KI_WATCH_EVENT_MODIFIED, fake_pod("a", 12));
+    settle(&f);
+    assert_metric(&f, "kinformer_informer_outside_shard_objects_total", "", 4);
     end(&f);
 }
 
@@ -851,6 +869,7 @@ int main(void)
         cmocka_unit_test(a_long_version_is_cut_to_what_a_double_holds),
         cmocka_unit_test(undecodable_and_old_objects),
         cmocka_unit_test(updates_of_fields_that_are_not_kept),
+        cmocka_unit_test(objects_of_other_shards),
         cmocka_unit_test(a_relist_has_a_reason),
         cmocka_unit_test(a_cut_connection_is_a_failure_until_it_is_back),
         cmocka_unit_test(changes_that_cannot_be_applied),
