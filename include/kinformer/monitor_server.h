@@ -60,7 +60,8 @@ typedef struct ki_monitor_server_options {
     const ki_check_options *checks; /* for /healthz and /readyz; copied; NULL: the defaults */
 
     /* Limits. 0: the default given here. */
-    uint32_t max_connections;    /* 64; further ones wait until one is closed */
+    uint32_t max_connections;    /* 64; further ones wait until one is closed. Half of them, at
+                                  * most, are open pages, so that probes are answered */
     uint32_t request_timeout_ms; /* 10 s: for receiving a request */
     uint32_t idle_timeout_ms;    /* 60 s: without a request, or with a response that is not read */
 } ki_monitor_server_options;

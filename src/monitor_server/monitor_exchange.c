@@ -7,7 +7,7 @@
 #include "base/time_units.h"
 #include "monitor_server/monitor_server.h"
 
-enum { BODY_MAX = 64 << 20, UPDATE_MS = 2000 };
+enum { BODY_MAX = 64 << 20, BODIES_MAX = 128 << 20, UPDATE_MS = 2000 };
 
 /* Scripts and styles come from this server only, and nothing is sent anywhere else. */
 static const char policy[] =
@@ -31,10 +31,23 @@ int ki__monitor_exchange_new(ki_monitor_server *server, ki__monitor_exchange **r
 void ki__monitor_exchange_free(ki__monitor_exchange *x)
 {
     const ki_alloc *alloc = x->server->alloc;
+    x->server->streams -= x->counted;
+    x->server->response_bytes -= x->charged;
     ki_buf_done(&x->body);
     ki_buf_done(&x->page);
     ki_buf_done(&x->location);
     ki__free(alloc, x);
+}
+
+int ki__monitor_charge(ki__monitor_exchange *x)
+{
+    uint64_t bytes = x->server->response_bytes - x->charged + x->body.cap;
+    if (bytes > BODIES_MAX) {
+        return KI_ERR_LIMIT;
+    }
+    x->server->response_bytes = bytes;
+    x->charged = x->body.cap;
+    return 0;
 }
 
 int ki__monitor_say(ki__monitor_exchange *x, int status, const char *text)
@@ -82,6 +95,7 @@ static int next_update(ki__monitor_exchange *x)
     x->sent = 0;
     ki_buf_clear(&x->body);
     int r = write_update(x);
+    r = r < 0 ? r : ki__monitor_charge(x);
     return r < 0 ? r : KI__HTTPD_DATA;
 }
 

@@ -196,10 +196,51 @@ static bool contains(ki_str text, ki_str part)
     return part.len == 0;
 }
 
+/* Whether a string of a JSON text, other than names of members, contains `part`, which is escaped
+ * in the same way. */
+static bool has_value(ki_str json, ki_str part)
+{
+    for (size_t i = 0; i < json.len; i++) {
+        if (json.ptr[i] != '"') {
+            continue;
+        }
+        size_t from = ++i;
+        while (i < json.len && json.ptr[i] != '"') {
+            i += json.ptr[i] == '\\' ? 2 : 1;
+        }
+        bool is_name = i + 1 < json.len && json.ptr[i + 1] == ':';
+        if (!is_name && i < json.len && contains(ki_str_make(json.ptr + from, i - from), part)) {
+            return true;
+        }
+    }
+    return part.len == 0;
+}
+
+/* `filter` as it is in JSON, without quotes: also what is searched for in "namespace/name". */
+static int escape(ki_str filter, ki_buf *json, ki_str *ret_escaped)
+{
+    ki__out out = ki__out_document(json);
+    ki__put_string(&out, filter);
+    int r = ki__out_commit(&out);
+    if (r == 0) {
+        *ret_escaped = ki_str_make(json->data + 1, json->len - 2);
+    }
+    return r;
+}
+
+static bool is_shown(const ki__recorded_change *change, ki_str json, ki_str filter, ki_str escaped)
+{
+    return has_value(json, escaped) || contains(ki_str_from(ki_object_key(change->object)), filter);
+}
+
 void ki__put_changes(ki__out *out, ki_monitor_server *server, ki_str filter,
                      const ki_informer *informer, const char *key)
 {
     const ki__monitor_slots *slots = &server->slots;
+    ki_str escaped = {0};
+    ki_buf needle;
+    ki_buf_init(&needle, server->alloc, SEARCH_MAX);
+    ki__out_fail(out, escape(filter, &needle, &escaped));
     ki__put_name(out, "changes");
     ki__put_list(out);
     for (uint64_t i = 0; i < KI__CHANGES && i < slots->change_count && out->error == 0; i++) {
@@ -215,10 +256,11 @@ void ki__put_changes(ki__out *out, ki_monitor_server *server, ki_str filter,
         ki__out o = ki__out_document(&json);
         put_change(&o, server, change);
         ki__out_fail(out, o.error);
-        if (contains(ki_buf_str(&json), filter)) {
+        if (is_shown(change, ki_buf_str(&json), filter, escaped)) {
             ki__put_json(out, ki_buf_str(&json));
         }
         ki_buf_done(&json);
     }
     ki__put_end(out);
+    ki_buf_done(&needle);
 }

@@ -176,6 +176,10 @@ int ki__monitor_begin(ki__httpd_connection *c, const char *method, void **ret_ex
         return r;
     }
     r = respond(x, c, method);
+    if (r == 0 && ki__monitor_charge(x) < 0) {
+        ki_buf_done(&x->body);
+        r = ki__monitor_say(x, 503, "too many large responses at the same time; try again");
+    }
     if (r < 0 && r != -ENOMEM) {
         r = ki__monitor_say(x, 500, ki_error_text(r));
     }

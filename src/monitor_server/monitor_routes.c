@@ -198,6 +198,12 @@ static int respond_page(ki__monitor_exchange *x, ki_str target)
 
 static int respond_events(ki__monitor_exchange *x, const ki__monitor_request *request)
 {
+    ki_monitor_server *server = x->server;
+    if (server->streams >= server->streams_max) {
+        return ki__monitor_say(x, 503, "too many open pages; reload to update");
+    }
+    server->streams++;
+    x->counted = true;
     int r = ki__monitor_parameter(request, "page", &x->page);
     x->status = 200;
     x->content_type = "text/event-stream";

@@ -226,6 +226,7 @@ int ki_monitor_server_new(ki_client *client, const ki_monitor_server_options *op
     server->client_ca = o.client_ca != NULL;
     server->open_probes = o.open_probes;
     server->objects = o.objects;
+    server->streams_max = (or_default(o.max_connections, CONNECTIONS_MAX) + 1) / 2;
     server->started_ns = ki__engine_now(server->engine);
     ki_buf_init(&server->token, alloc, TOKEN_MAX);
     ki__httpd_init(&server->httpd);

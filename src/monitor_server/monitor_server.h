@@ -36,6 +36,9 @@ struct ki_monitor_server {
     bool client_ca;       /* certificates of clients are required */
     bool open_probes;
     bool objects;
+    uint32_t streams_max; /* open pages; the other connections are for everything else */
+    uint32_t streams;
+    uint64_t response_bytes; /* memory of all responses that are being sent */
     ki_check_options checks; /* without zeros */
     uint64_t started_ns;
     ki__mutex lock;
@@ -76,12 +79,17 @@ typedef struct ki__monitor_exchange {
     ki_buf body;
     size_t sent;
     bool events;     /* an endless stream of updates */
+    bool counted;    /* in `streams` of the server */
+    size_t charged;  /* of `response_bytes` of the server */
     ki_buf page;     /* the target of the page that is updated */
     uint64_t due_ns; /* the next update */
 } ki__monitor_exchange;
 
 int ki__monitor_exchange_new(ki_monitor_server *server, ki__monitor_exchange **ret_exchange);
 void ki__monitor_exchange_free(ki__monitor_exchange *x);
+
+/** Counts the memory of the body. KI_ERR_LIMIT: all responses have too much, with this one. */
+int ki__monitor_charge(ki__monitor_exchange *x);
 
 /** Replaces the response by a line of plain text. */
 int ki__monitor_say(ki__monitor_exchange *x, int status, const char *text);

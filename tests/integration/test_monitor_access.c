@@ -425,6 +425,120 @@ static void slow_and_many_clients_are_limited(void **state)
     monitoring_end(&m);
 }
 
+static int stall(const monitoring *m, const char *request)
+{
+    const int bytes = 4096;
+    int fd = monitoring_connect(m);
+    assert_int_equal(setsockopt(fd, SOL_SOCKET, SO_RCVBUF, &bytes, sizeof(bytes)), 0);
+    assert_true(send(fd, request, strlen(request), MSG_NOSIGNAL) > 0);
+    return fd;
+}
+
+static void load_large(monitoring *m, const char *name, size_t bytes)
+{
+    ki_buf yaml;
+    ki_buf_init(&yaml, NULL, bytes + 1000);
+    test_add(&yaml, "apiVersion: v1\nkind: ConfigMap\nmetadata: {namespace: default, name: ", 1);
+    test_add(&yaml, name, 1);
+    test_add(&yaml, "}\ndata: {text: \"", 1);
+    test_add(&yaml, "x", bytes);
+    test_add(&yaml, "\"}\n", 1);
+    monitoring_load(m, ki_buf_text(&yaml));
+    ki_buf_done(&yaml);
+    monitoring_until(m, "/debug/objects/configmaps?limit=1000", "", name);
+}
+
+/* Their responses do not stay in memory, and others are served. */
+static void clients_that_do_not_read_are_closed(void **state)
+{
+    (void)state;
+    static const char list[] = "GET /debug/objects/configmaps HTTP/1.1\r\nHost: localhost\r\n\r\n";
+    static const char updates[] =
+        "GET /debug/events?page=%2Fdebug%2Fobjects%2Fconfigmaps%2Fdefault%2Flarge%3Fopened%3D1 "
+        "HTTP/1.1\r\nHost: localhost\r\n\r\n";
+    ki_monitor_server_options options = KI_OPTIONS_INIT(ki_monitor_server_options);
+    monitoring m;
+    options.objects = true;
+    options.idle_timeout_ms = 500;
+    options.max_connections = 4;
+    monitoring_begin(&m, &options);
+    load_large(&m, "large", 900000);
+    assert_int_equal(
+        monitoring_get(&m, "/debug/objects/configmaps/default/large", "Accept: text/html\r\n"),
+        303);
+    monitoring_has(&m, "?opened=1\r\n");
+    int stalled[4];
+    for (size_t i = 0; i < 4; i++) {
+        stalled[i] = stall(&m, i < 2 ? updates : list);
+    }
+    assert_int_equal(monitoring_get(&m, "/healthz", ""), 200); /* once these are closed */
+    for (size_t i = 0; i < 4; i++) {
+        close(stalled[i]);
+    }
+    monitoring_end(&m);
+}
+
+static void open_pages_leave_connections_to_probes(void **state)
+{
+    (void)state;
+    static const char updates[] = "GET /debug/events HTTP/1.1\r\nHost: localhost\r\n\r\n";
+    monitoring m;
+    monitoring_begin(&m, KI_OPTIONS(ki_monitor_server_options, .max_connections = 4));
+    int open[2];
+    for (size_t i = 0; i < 2; i++) {
+        char byte;
+        open[i] = stall(&m, updates);
+        assert_int_equal(recv(open[i], &byte, 1, 0), 1); /* it is served */
+    }
+    assert_int_equal(monitoring_get(&m, "/debug/events", ""), 503);
+    monitoring_has(&m, "too many open pages");
+    assert_int_equal(monitoring_get(&m, "/healthz", ""), 200);
+    close(open[0]);
+    for (int i = 0; i < 1000; i++) { /* it is noticed that one is gone */
+        open[0] = stall(&m, updates);
+        char status[13] = "";
+        assert_int_equal(recv(open[0], status, 12, MSG_WAITALL), 12);
+        if (strcmp(status, "HTTP/1.1 200") == 0) {
+            break;
+        }
+        close(open[0]);
+        usleep(10000);
+        assert_true(i < 999);
+    }
+    close(open[0]);
+    close(open[1]);
+    monitoring_end(&m);
+}
+
+/* A client that requests more than it reads gets an error, before memory is exhausted. */
+static void responses_have_a_common_limit(void **state)
+{
+    (void)state;
+    static const char list[] = "GET /debug/objects/configmaps HTTP/1.1\r\nHost: localhost\r\n\r\n";
+    enum { CLIENTS = 40, BYTES = 5 << 19 };
+    ki_monitor_server_options options = KI_OPTIONS_INIT(ki_monitor_server_options);
+    monitoring m;
+    options.objects = true;
+    monitoring_begin(&m, &options);
+    load_large(&m, "one", BYTES);
+    load_large(&m, "two", BYTES);
+    int clients[CLIENTS];
+    size_t refused = 0;
+    for (size_t i = 0; i < CLIENTS; i++) {
+        char status[13] = "";
+        clients[i] = stall(&m, list);
+        assert_int_equal(recv(clients[i], status, 12, MSG_WAITALL), 12);
+        refused += strcmp(status, "HTTP/1.1 503") == 0;
+    }
+    assert_true(refused > 0 && refused < CLIENTS - 5);
+    assert_int_equal(monitoring_get(&m, "/healthz", ""), 200);
+    for (size_t i = 0; i < CLIENTS; i++) {
+        close(clients[i]);
+    }
+    monitoring_until(&m, "/debug/objects/configmaps", "", "xxx");
+    monitoring_end(&m);
+}
+
 /* ---- memory ---- */
 
 typedef struct scene {
@@ -562,6 +676,9 @@ int main(void)
         cmocka_unit_test(it_only_reads),
         cmocka_unit_test(malformed_requests_are_refused),
         cmocka_unit_test(slow_and_many_clients_are_limited),
+        cmocka_unit_test(clients_that_do_not_read_are_closed),
+        cmocka_unit_test(open_pages_leave_connections_to_probes),
+        cmocka_unit_test(responses_have_a_common_limit),
         cmocka_unit_test(lack_of_memory_is_survived),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

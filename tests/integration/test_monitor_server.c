@@ -147,6 +147,18 @@ static void changes_are_shown_once_the_page_was_opened(void **state)
     monitoring_get(&m, "/debug/?filter=no+such", HTML);
     monitoring_lacks(&m, "<ins>shop</ins>");
     monitoring_has(&m, "No change contains this text.");
+    /* Values and names of fields count, not the names of members in our own JSON. */
+    monitoring_load(&m, "apiVersion: v1\nkind: Pod\nmetadata: {name: web, namespace: default, "
+                        "annotations: {note: word}}\n");
+    monitoring_until(&m, "/debug/", HTML, "metadata.annotations");
+    monitoring_get(&m, "/debug/?filter=informer", HTML);
+    monitoring_has(&m, "No change contains this text.");
+    monitoring_get(&m, "/debug/?filter=%22note%22:", HTML);
+    monitoring_has(&m, "metadata.annotations");
+    monitoring_get(&m, "/debug/?filter=default/WEB", HTML);
+    monitoring_has(&m, "metadata.annotations");
+    monitoring_get(&m, "/debug/?filter=labels.app", HTML);
+    monitoring_has(&m, "<ins>shop</ins>");
     /* The informer has no more handlers than before. */
     monitoring_get(&m, "/metrics", "");
     monitoring_lacks(&m, "handler=\"monitor\"");
