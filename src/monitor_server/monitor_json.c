@@ -233,8 +233,15 @@ static bool is_shown(const ki__recorded_change *change, ki_str json, ki_str filt
     return has_value(json, escaped) || contains(ki_str_from(ki_object_key(change->object)), filter);
 }
 
+/* Whether it is a change of this object since it was opened. */
+static bool is_later(const ki__recorded_change *change, const ki__opened_object *opened)
+{
+    return change->number > opened->after && change->held == opened->informer &&
+           strcmp(ki_object_key(change->object), ki_object_key(opened->object)) == 0;
+}
+
 void ki__put_changes(ki__out *out, ki_monitor_server *server, ki_str filter,
-                     const ki_informer *informer, const char *key)
+                     const ki__opened_object *opened)
 {
     const ki__monitor_slots *slots = &server->slots;
     ki_str escaped = {0};
@@ -246,9 +253,7 @@ void ki__put_changes(ki__out *out, ki_monitor_server *server, ki_str filter,
     for (uint64_t i = 0; i < KI__CHANGES && i < slots->change_count && out->error == 0; i++) {
         const ki__recorded_change *change =
             &slots->changes[(slots->change_count - 1 - i) % KI__CHANGES];
-        if (change->number == 0 ||
-            (informer != NULL &&
-             (change->held != informer || strcmp(ki_object_key(change->object), key) != 0))) {
+        if (change->number == 0 || (opened != NULL && !is_later(change, opened))) {
             continue;
         }
         ki_buf json;

@@ -24,10 +24,10 @@ void ki__put_path_name(ki__out *out, const ki__gathered *g, size_t at);
 /** The number of the informer with that name, or SIZE_MAX. */
 size_t ki__find_path_name(const ki__gathered *g, ki_str name);
 
-/** "changes": the recorded changes, newest first, that contain `filter`; only those of `key` in
- *  `informer`, unless that is NULL. */
+/** "changes": the recorded changes, newest first, that contain `filter`; only those of an opened
+ *  object since then, unless that is NULL. */
 void ki__put_changes(ki__out *out, ki_monitor_server *server, ki_str filter,
-                     const ki_informer *informer, const char *key);
+                     const ki__opened_object *opened);
 
 /** "fields": the differences of two objects; `values` says whether to include the values. */
 void ki__put_fields(ki__out *out, const ki_object *before, const ki_object *after, bool values);

@@ -329,7 +329,7 @@ static int write_object_page(const asking *a, const ki__opened_object *opened,
     ki__put_named_text(&out, "resourceVersion", ki_str_from(ki_object_resource_version(current)),
                        NAME_SHOWN);
     ki__put_fields(&out, opened->object, current, true);
-    ki__put_changes(&out, a->server, ki_str_make(NULL, 0), a->informer, ki_object_key(current));
+    ki__put_changes(&out, a->server, ki_str_make(NULL, 0), opened);
     put_content(&out, current);
     ki__put_end(&out);
     int r = ki__out_commit(&out);
@@ -349,9 +349,11 @@ static int write_found(const asking *a, const ki_object *object)
         return r;
     }
     const ki__opened_object *opened = ki__slots_opened(&a->server->slots, r < 0 ? 0 : number);
-    bool same =
-        opened != NULL && opened->informer == a->informer &&
-        (object == NULL || strcmp(ki_object_key(opened->object), ki_object_key(object)) == 0);
+    const ki_buf *name = &a->segments[a->segment_count - 1];
+    bool same = opened != NULL && opened->informer == a->informer &&
+                ki_str_eq_text(ki_buf_str(name), ki_object_name(opened->object)) &&
+                (a->segment_count < 3 ||
+                 ki_str_eq_text(ki_buf_str(&a->segments[1]), ki_object_namespace(opened->object)));
     if (same) {
         return write_object_page(a, opened, object);
     }

@@ -304,6 +304,7 @@ uint64_t ki__slots_open(ki__monitor_slots *slots, const ki_informer *informer,
     (void)ki_object_unref(place->object);
     *place = (ki__opened_object){
         .number = slots->opened_count,
+        .after = slots->change_count,
         .informer = informer,
         .object = ki_object_ref(object),
         .time_s = ki_clock_now_ns(ki__engine_clock(slots->engine)) / (int64_t)KI__SECOND_NS,

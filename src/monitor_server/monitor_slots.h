@@ -63,6 +63,7 @@ typedef struct ki__recorded_change {
 /** An object in the state in which a page showed it first. */
 typedef struct ki__opened_object {
     uint64_t number; /* from 1; 0: none */
+    uint64_t after;  /* the number of the last change before */
     const ki_informer *informer;
     ki_object *object;
     int64_t time_s;

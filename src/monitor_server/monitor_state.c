@@ -77,8 +77,8 @@ static const char *level_of(const ki_monitor_server *server, const ki_health *h)
 {
     uint32_t limit_ms = server->checks.stale_ms;
     bool stale = limit_ms != UINT32_MAX && ki__health_silent_ms(h) > limit_ms;
-    if (stale || h->state == KI_REFLECTOR_BACKOFF ||
-        (!h->synced && h->reason_class != KI_FAILURE_NONE)) {
+    bool failing = h->reason_class != KI_FAILURE_NONE && (!h->synced || h->failed_attempts > 1);
+    if (stale || failing || h->over_limit || h->state == KI_REFLECTOR_BACKOFF) {
         return "bad";
     }
     return h->synced && h->reason_class == KI_FAILURE_NONE && h->state == KI_REFLECTOR_WATCHING
@@ -372,7 +372,7 @@ int ki__monitor_write_state(ki_monitor_server *server, bool page, ki_str filter,
     }
     put_state(&out, server, &gathered);
     if (page) {
-        ki__put_changes(&out, server, filter, NULL, NULL);
+        ki__put_changes(&out, server, filter, NULL);
     }
     ki__put_end(&out);
     ki__gathered_done(&gathered);

@@ -150,6 +150,23 @@ static void a_full_queue_is_visible(void **state)
     end(&f);
 }
 
+/* Attempts alternate with waits; the card is not green or yellow in between. */
+static void an_informer_that_keeps_failing_stays_red(void **state)
+{
+    (void)state;
+    fixture f;
+    begin(&f);
+    set_faults(&f, "status=500,verb=list+watch,latency=200ms");
+    ki_apiserver_cut(f.m.server);
+    until_metric(&f, "kinformer_informer_failures_total", "resource=\"pods\"", 2);
+    for (int i = 0; i < 40; i++) {
+        assert_int_equal(monitoring_get(&f.m, "/debug/", HTML), 200);
+        monitoring_has(&f.m, "<article class=\"card bad\" data-informer=\"pods\">");
+        usleep(50000);
+    }
+    end(&f);
+}
+
 /* The watch cannot resume: the informer relists. While that fails, it is not ready. */
 static void lost_history_is_visible(void **state)
 {
@@ -174,6 +191,7 @@ int main(void)
         cmocka_unit_test(a_stalled_watch_is_visible),
         cmocka_unit_test(a_stuck_handler_is_visible),
         cmocka_unit_test(a_full_queue_is_visible),
+        cmocka_unit_test(an_informer_that_keeps_failing_stays_red),
         cmocka_unit_test(lost_history_is_visible),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

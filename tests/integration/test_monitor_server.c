@@ -261,7 +261,14 @@ static void an_object_shows_what_changed_since_it_was_opened(void **state)
                         "metadata: {name: web, namespace: default, labels: {app: shop}}\n");
     monitoring_until(&m, page, HTML, "<code>metadata.labels.app</code> <del>web</del>");
     monitoring_has(&m, "<ins>shop</ins>");
+    monitoring_has(&m, "<details class=\"step\">");
     assert_int_equal(monitoring_get(&m, "/debug/objects/pods/default/web?opened=99", HTML), 303);
+    monitoring_has(&m, "?opened=2\r\n");
+    assert_int_equal(monitoring_get(&m, "/debug/objects/pods/default/web?opened=2", HTML), 200);
+    monitoring_has(&m, "<p class=\"none\">None.</p>");
+    monitoring_lacks(&m, "<details class=\"step\">"); /* that was before */
+    /* The number is of that object, and not of one that does not exist. */
+    assert_int_equal(monitoring_get(&m, "/debug/objects/pods/default/no?opened=1", HTML), 404);
     monitoring_end(&m);
 }
 

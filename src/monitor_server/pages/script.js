@@ -71,6 +71,16 @@ function connect() {
   });
 }
 
+// A hidden page needs no updates, and browsers allow few connections to one server.
+document.addEventListener("visibilitychange", () => {
+  if (document.hidden) {
+    source.close();
+  } else {
+    lastUpdate = Date.now();
+    connect();
+  }
+});
+
 function filterBy(text) {
   const query = text === "" ? "" : "?filter=" + encodeURIComponent(text);
   history.replaceState(null, "", location.pathname + query);
@@ -87,7 +97,7 @@ document.addEventListener("input", (event) => {
 
 setInterval(() => {
   const silent = Date.now() - lastUpdate;
-  if (silent > SILENT_MS) {
+  if (silent > SILENT_MS && !document.hidden) {
     show("no update for " + Math.round(silent / 1000) + " s", "bad");
   }
 }, 1000);
