@@ -184,6 +184,45 @@ static void a_bitmap_without_ids_takes_no_memory(void **state)
     test_alloc_done(&alloc);
 }
 
+/* A node that was created for an id that then could not be added, or for one that is not there,
+ * belongs to an older version when the last id is removed: nobody would free it. */
+static void nothing_is_left_of_ids_that_were_not_added(void **state)
+{
+    (void)state;
+    for (uint64_t fail = 1;; fail++) {
+        test_alloc alloc;
+        test_alloc_init(&alloc);
+        struct version *v = test_calloc(4, sizeof(*v));
+        first_version(&v[1], &alloc.table);
+        for (size_t i = 0; i < ARRAY_MAX + 1; i++) {
+            put(&v[1], i % (IDS - 3));
+        }
+        assert_int_equal(v[1].posting->cap, 0);
+        next_version(&v[2], &v[1], 2);
+        alloc.fail_at = alloc.calls + fail;
+        int r = ki__posting_add(&v[2].edit.edit, &v[2].posting, UINT32_MAX);
+        alloc.fail_at = 0;
+        assert_int_equal(ki__posting_touch(&v[2].edit.edit, &v[2].posting, UINT32_MAX / 2), 0);
+        check(&v[1]);
+        v[2].model[IDS - 1] = r > 0;
+        next_version(&v[3], &v[2], 3);
+        for (size_t i = 0; i < IDS; i++) {
+            take(&v[3], i);
+        }
+        check(&v[3]);
+        ki__posting_drop(&v[3].edit.edit, v[3].posting);
+        test_edit_collect(&v[2].edit);
+        test_edit_collect(&v[3].edit);
+        test_free(v);
+        test_alloc_done(&alloc);
+        if (r > 0) {
+            assert_true(fail > 3);
+            return;
+        }
+        assert_int_equal(r, -ENOMEM);
+    }
+}
+
 static void adding_what_is_there_copies_nothing(void **state)
 {
     (void)state;
@@ -276,6 +315,7 @@ int main(void)
         cmocka_unit_test(every_version_stays_as_it_was),
         cmocka_unit_test(an_array_becomes_a_bitmap_without_losing_any),
         cmocka_unit_test(a_bitmap_without_ids_takes_no_memory),
+        cmocka_unit_test(nothing_is_left_of_ids_that_were_not_added),
         cmocka_unit_test(adding_what_is_there_copies_nothing),
         cmocka_unit_test(a_value_may_be_empty),
         cmocka_unit_test(a_failed_change_changes_nothing),

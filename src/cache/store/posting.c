@@ -82,6 +82,11 @@ static int own(ki__edit *edit, ki__posting **posting)
     return ki__edit_owns(edit, *posting) ? 0 : rebuild(edit, posting, (*posting)->cap);
 }
 
+static bool bits_have(const ki__posting *posting, uint32_t id)
+{
+    return (ki__vec_get(&posting->bits, id / 64).bits >> (id % 64) & 1) != 0;
+}
+
 static int bits_add(ki__edit *edit, ki__posting *posting, uint32_t id)
 {
     ki__slot *slot;
@@ -150,7 +155,7 @@ int ki__posting_add(ki__edit *edit, ki__posting **posting, uint32_t id)
 int ki__posting_touch(ki__edit *edit, ki__posting **posting, uint32_t id)
 {
     int r = own(edit, posting);
-    if (r < 0 || (*posting)->cap != 0) {
+    if (r < 0 || (*posting)->cap != 0 || !bits_have(*posting, id)) {
         return r;
     }
     ki__slot *slot;
@@ -169,12 +174,12 @@ void ki__posting_remove(ki__edit *edit, ki__posting *posting, uint32_t id)
         }
         return;
     }
-    ki__slot *slot = ki__vec_touched(edit, &posting->bits, id / 64);
-    uint64_t bit = UINT64_C(1) << (id % 64);
-    if ((slot->bits & bit) != 0) {
-        slot->bits &= ~bit;
-        posting->count--;
+    if (!bits_have(posting, id)) {
+        return;
     }
+    ki__slot *slot = ki__vec_touched(edit, &posting->bits, id / 64);
+    slot->bits &= ~(UINT64_C(1) << (id % 64));
+    posting->count--;
     if (slot->bits == 0) {
         ki__vec_prune(edit, &posting->bits, id / 64);
     }
@@ -222,6 +227,8 @@ uint64_t ki__posting_next_block(const ki__posting *posting, uint64_t *block)
 void ki__posting_drop(ki__edit *edit, ki__posting *posting)
 {
     ki_assert(ki__edit_owns(edit, posting));
+    /* Nodes of older versions would leak; without ids there are none. */
+    ki_assert(posting->bits.root == NULL || ki__edit_owns(edit, posting->bits.root));
     edit->grown -= ki__vec_free(edit->alloc, &posting->bits, edit->number, NULL, NULL);
     ki__edit_free(edit, posting, posting_size(posting->cap, posting->value_len));
 }

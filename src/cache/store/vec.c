@@ -102,6 +102,7 @@ int ki__vec_touch(ki__edit *edit, ki__vec *vec, uint32_t id, ki__slot **ret_slot
     for (uint32_t level = vec->height - 1;; level--) {
         r = own(edit, ref);
         if (r < 0) {
+            ki__vec_prune(edit, vec, id);
             return r;
         }
         ki__slot *slot = &(*ref)->slots[(id >> shift_of(level)) % KI__VEC_WIDTH];
@@ -137,11 +138,12 @@ void ki__vec_prune(ki__edit *edit, ki__vec *vec, uint32_t id)
 {
     ki__vec_node **path[MAX_HEIGHT];
     ki__vec_node **ref = &vec->root;
-    for (uint32_t level = vec->height; level-- > 0;) {
-        path[level] = ref;
-        ref = &(*ref)->slots[(id >> shift_of(level)) % KI__VEC_WIDTH].child;
+    uint32_t lowest = vec->height; /* level of the last node of the path */
+    while (lowest != 0 && *ref != NULL) {
+        path[--lowest] = ref;
+        ref = &(*ref)->slots[(id >> shift_of(lowest)) % KI__VEC_WIDTH].child;
     }
-    for (uint32_t level = 0; level < vec->height; level++) {
+    for (uint32_t level = lowest; level < vec->height; level++) {
         if (!node_is_empty(*path[level])) {
             return;
         }

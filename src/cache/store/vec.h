@@ -52,13 +52,14 @@ static inline ki__slot ki__vec_get(const ki__vec *vec, uint32_t id)
 const ki__vec_node *ki__vec_next_leaf(const ki__vec *vec, uint64_t *id);
 
 /** Makes the path to slot `id` owned by the edit and returns the slot for writing, valid until
- *  another slot changes. -ENOMEM leaves the content unchanged. */
+ *  another slot changes. -ENOMEM leaves the content unchanged, and no empty nodes: a user that
+ *  drops the array frees its own nodes only. */
 int ki__vec_touch(ki__edit *edit, ki__vec *vec, uint32_t id, ki__slot **ret_slot);
 
 /** The slot of an `id` that this edit has touched, for writing. */
 ki__slot *ki__vec_touched(const ki__edit *edit, const ki__vec *vec, uint32_t id);
 
-/** Frees nodes that became empty on the path to a touched slot. */
+/** Frees nodes that became empty on the path to a slot: one that was touched, or could not be. */
 void ki__vec_prune(ki__edit *edit, ki__vec *vec, uint32_t id);
 
 /** Frees all nodes born at or after `birth`, after passing each slot in such leaves to `release`
