@@ -10,6 +10,7 @@
 #include <kinformer/factory.h>
 #include <kinformer/index.h>
 #include <kinformer/informer.h>
+#include <kinformer/memory.h>
 #include <kinformer/packed.h>
 #include <kinformer/parts/local_source.h>
 #include <kinformer/parts/shared_informer.h>
@@ -178,6 +179,74 @@ static void handlers_and_indexes_see_plain_objects(void **state)
         (void)ki_object_unref(stored);
         end(&f);
     }
+}
+
+static ki_memory memory_of(fixture *f)
+{
+    ki_memory memory = KI_OPTIONS_INIT(ki_memory);
+    assert_int_equal(ki_informer_memory(f->informer, &memory), 0);
+    return memory;
+}
+
+/* Handlers receive plain objects, which the store does not have. */
+static void plain_objects_in_queues_count(void **state)
+{
+    (void)state;
+    fixture f;
+    ki_informer_options options = KI_OPTIONS_INIT(ki_informer_options);
+    begin(&f, &options);
+    ki_registration *slow = NULL;
+    const ki_handler handler = {.on_change = log_change, .user = &f};
+    ki_handler_options manual = KI_OPTIONS_INIT(ki_handler_options);
+    manual.delivery = KI_DELIVERY_CALLER;
+    manual.queue_limit = 8; /* then they are merged */
+    assert_int_equal(ki_informer_add_handler(f.informer, &handler, &manual, &slow, NULL), 0);
+    while (ki_registration_dispatch(slow, 100) > 0) {
+    }
+    size_t plain = 0;
+    for (unsigned i = 0; i < 20; i++) {
+        put(&f, 10 + i % 12, i + 2);
+        ki_object *object = pod(&f.alloc.table, 10 + i % 12, i + 2);
+        plain = ki_object_memory(object);
+        (void)ki_object_unref(object);
+    }
+    assert_in_range(memory_of(&f).queues, 12 * (plain - 64), 13 * (plain + 1024));
+    while (ki_registration_dispatch(slow, 100) > 0) {
+        f.changes[0] = '\0';
+    }
+    assert_int_equal(memory_of(&f).queues, 0);
+    (void)ki_registration_unref(slow);
+    end(&f);
+}
+
+/* Objects that were read stay open only as far as the limit allows. */
+static void opened_objects_do_not_use_up_the_limit(void **state)
+{
+    (void)state;
+    enum { COUNT = 60, MAX = 60000 };
+    fixture f;
+    ki_informer_options options = KI_OPTIONS_INIT(ki_informer_options);
+    options.max_bytes = MAX;
+    begin(&f, &options);
+    for (unsigned i = 0; i < COUNT; i++) {
+        put(&f, i, i + 2);
+        f.changes[0] = '\0';
+    }
+    assert_true(memory_of(&f).total > MAX / 2);
+    for (unsigned i = 0; i < COUNT; i++) {
+        char name[16];
+        (void)snprintf(name, sizeof(name), "web-%u", i);
+        ki_object *object = ki_informer_get(f.informer, "shop", name);
+        assert_true(ki_object_is_packed(object));
+        assert_true(node_is(object, i + 2));
+        (void)ki_object_unref(object);
+        test_world_settle(f.engine);
+    }
+    assert_true(memory_of(&f).versions <= MAX / 32);
+    put(&f, 1, COUNT + 2);
+    assert_false(memory_of(&f).over_limit);
+    assert_true(memory_of(&f).packing > 0);
+    end(&f);
 }
 
 static void late_handlers_and_indexes_too(void **state)
@@ -666,6 +735,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(handlers_and_indexes_see_plain_objects),
+        cmocka_unit_test(plain_objects_in_queues_count),
+        cmocka_unit_test(opened_objects_do_not_use_up_the_limit),
         cmocka_unit_test(late_handlers_and_indexes_too),
         cmocka_unit_test(keep_and_packed_together),
         cmocka_unit_test(factories_have_a_default),

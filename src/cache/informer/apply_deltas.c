@@ -64,8 +64,10 @@ static int add_note(work *w, const ki__note *note)
     int r = ki__array_reserve(a->alloc, (void **)&a->notes, &a->note_cap, a->note_count + 1,
                               sizeof(*note));
     if (r >= 0) {
-        a->notes[a->note_count] = *note;
-        a->notes[a->note_count++].time_ms = a->time_ms;
+        ki__note *made = &a->notes[a->note_count++];
+        *made = *note;
+        made->time_ms = a->time_ms;
+        made->apart = a->store->packer != NULL && note->object != NULL && !note->object->packed;
         a->same_count += note->same_version;
         a->sync_count += note->type == KI__NOTE_SYNC && note->object != NULL;
         a->sync_all_count += note->object == NULL;

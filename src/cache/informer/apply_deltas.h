@@ -26,6 +26,7 @@ typedef struct ki__note {
     bool is_initial;          /* of an addition: part of the first list */
     bool final_state_unknown; /* of a deletion: the DELETED event was missed */
     bool same_version;        /* of an update: uid and resourceVersion are unchanged */
+    bool apart;               /* `object` is not that of the store, which is packed */
     uint32_t merged;          /* in a handler's queue: number of notifications merged into it */
     uint32_t time_ms;         /* when it was received: see ki__applier */
 } ki__note;

@@ -95,16 +95,17 @@ static void leave_out(ki__handler_queue *queue, size_t number)
     queue->dead++;
 }
 
-/* Replaces the object of a pending notification, which is one of `type` from here on. Its key is
- * equal, but the index must borrow it from the object that stays; replacing an existing key cannot
+/* Replaces the object of a pending notification by that of `note`; it is one of `type` from here on.
+ * Its key is equal, but the index must borrow it from the object that stays; replacing an existing key cannot
  * fail. */
-static void renew(ki__handler_queue *queue, size_t number, const ki_object *object,
+static void renew(ki__handler_queue *queue, size_t number, const ki__note *note,
                   ki__note_type type)
 {
     ki__note *waiting = ki__handler_queue_at(queue, number);
     const ki_object *before = waiting->object;
     ki__note_bytes_add(queue->note_bytes, 0 - ki__note_bytes(waiting));
-    waiting->object = ki_object_ref(object);
+    waiting->object = ki_object_ref(note->object);
+    waiting->apart = note->apart;
     waiting->type = type;
     ki__note_bytes_add(queue->note_bytes, ki__note_bytes(waiting));
     int r = index_note(queue, waiting->object, number);
@@ -129,14 +130,14 @@ bool ki__merge(ki__handler_queue *queue, const ki__note *note)
         if (!pending) {
             return false;
         }
-        renew(queue, number, note->object, waiting->type);
+        renew(queue, number, note, waiting->type);
         waiting->same_version = waiting->same_version && note->same_version;
         return true;
     case KI__NOTE_SYNC: /* there is a pending notification anyway */
         if (!pending && waiting->type != KI__NOTE_SYNC) {
             return false;
         }
-        renew(queue, number, note->object, waiting->type);
+        renew(queue, number, note, waiting->type);
         return true;
     case KI__NOTE_DELETE:
         if (waiting->type == KI__NOTE_ADD) {
@@ -146,7 +147,7 @@ bool ki__merge(ki__handler_queue *queue, const ki__note *note)
         if (waiting->type != KI__NOTE_UPDATE) {
             return false;
         }
-        renew(queue, number, note->object, KI__NOTE_DELETE);
+        renew(queue, number, note, KI__NOTE_DELETE);
         waiting->final_state_unknown = note->final_state_unknown;
         waiting->same_version = false;
         return true;

@@ -221,6 +221,7 @@ static int make_parts(ki_informer *informer, const ki_informer_options *o, ki_er
     if (r < 0) {
         return r;
     }
+    ki__informer_limit_packer(informer);
     r = make_queue(informer, error);
     if (r < 0) {
         return r;

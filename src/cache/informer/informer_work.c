@@ -147,7 +147,7 @@ static int process(const ki_deltas *deltas, void *user)
     informer->applier.silent = needs_no_notes(informer, deltas);
     int r = ki__apply_prepare(&informer->applier, deltas, &error);
     if (r == 0) {
-        r = ki__informer_check_version(informer, &error);
+        r = ki__informer_check_version(informer, deltas, &error);
     }
     if (r == 0) {
         r = spread(informer, is_first_list(deltas));

@@ -48,10 +48,23 @@ void ki__limit_group_unref(ki__limit_group *group)
     }
 }
 
+void ki__informer_limit_packer(const ki_informer *informer)
+{
+    const ki__limit_group *group = informer->limit.group;
+    ki__packer *packer = informer->store->packer;
+    if (packer != NULL && informer->options.max_bytes != 0) {
+        ki__packer_limit(packer, informer->options.max_bytes);
+    }
+    if (packer != NULL && group != NULL) {
+        ki__packer_limit(packer, group->max_bytes);
+    }
+}
+
 void ki__informer_join_group(ki_informer *informer, ki__limit_group *group)
 {
     ki__refs_take(&group->refs);
     informer->limit.group = group;
+    ki__informer_limit_packer(informer);
     ki__mutex_lock(&group->lock);
     ki__list_push_back(&group->members, &informer->limit.link);
     ki__mutex_unlock(&group->lock);
@@ -116,15 +129,17 @@ int ki_informer_get_memory(ki_informer *informer, ki_memory *memory)
 
 /* ---- the limit ---- */
 
-static int refuse(ki_informer *informer, const ki_memory *memory, uint64_t others, ki_error *error)
+/* `group` is NULL if the informer's own limit is the reason. */
+static int refuse(ki_informer *informer, const ki_memory *memory, const ki__limit_group *group,
+                  uint64_t others, ki_error *error)
 {
     ki__memory_limit *limit = &informer->limit;
-    bool own = others == 0;
-    uint64_t max = own ? informer->options.max_bytes : limit->group->max_bytes;
+    uint64_t max = group == NULL ? informer->options.max_bytes : group->max_bytes;
     (void)ki__error_set(&limit->reason, KI_ERR_OVER_LIMIT,
                         "max_bytes%s: %llu bytes needed, limit %llu: objects %llu, indexes %llu, "
                         "old versions %llu, queues %llu, decoding %llu",
-                        own ? "" : " of the factory", (unsigned long long)(memory->total + others),
+                        group == NULL ? "" : " of the factory",
+                        (unsigned long long)(memory->total + others),
                         (unsigned long long)max, (unsigned long long)memory->objects,
                         (unsigned long long)memory->indexes, (unsigned long long)memory->versions,
                         (unsigned long long)memory->queues, (unsigned long long)memory->decoding);
@@ -144,11 +159,11 @@ static int check(ki_informer *informer, const ki_memory *memory, unsigned part, 
     ki__limit_group *group = informer->limit.group;
     uint64_t max = informer->options.max_bytes;
     if (max != 0 && memory->total > max - max / part) {
-        return refuse(informer, memory, 0, error);
+        return refuse(informer, memory, NULL, 0, error);
     }
     uint64_t others = group != NULL ? memory_of_others(group, informer) : 0;
     if (group != NULL && memory->total + others > group->max_bytes - group->max_bytes / part) {
-        return refuse(informer, memory, others != 0 ? others : 1, error);
+        return refuse(informer, memory, group, others, error);
     }
     return 0;
 }
@@ -178,35 +193,36 @@ void ki__informer_list_queued(ki_informer *informer)
     ki__memory_limit *limit = &informer->limit;
     atomic_fetch_add_explicit(&limit->listed, load(&limit->decoding), memory_order_relaxed);
     atomic_store_explicit(&limit->decoding, 0, memory_order_relaxed);
-    limit->lists++;
 }
 
-/* Memory of an object of a list by key that the store did not have before. */
-static uint64_t listed_bytes(const ki_informer *informer, const ki_delta *delta)
+/* The part of `listed` that is in a batch: a whole list, or objects of a list by key that the store
+ * did not have before. */
+static uint64_t listed_in(const ki_informer *informer, const ki_deltas *deltas)
 {
-    if (delta->type != KI_DELTA_REPLACED ||
-        ki_snapshot_get(informer->applier.before, ki_object_key(delta->object)) == delta->object) {
-        return 0;
+    uint64_t listed = load(&informer->limit.listed);
+    uint64_t bytes = 0;
+    for (size_t i = 0; i < deltas->count && bytes < listed; i++) {
+        const ki_delta *delta = ki_deltas_at(deltas, i);
+        if (delta->type == KI_DELTA_REPLACED_ALL) {
+            return listed;
+        }
+        if (delta->type == KI_DELTA_REPLACED && ki_snapshot_get(informer->applier.before,
+                                                                ki_object_key(delta->object)) !=
+                                                    delta->object) {
+            bytes += ki__object_footprint(delta->object) + KI__REFLECTOR_ENTRY_BYTES;
+        }
     }
-    return ki__object_footprint(delta->object) + KI__REFLECTOR_ENTRY_BYTES;
+    return bytes < listed ? bytes : listed;
 }
 
 void ki__informer_batch_applied(ki_informer *informer, const ki_deltas *deltas)
 {
-    ki__memory_limit *limit = &informer->limit;
-    uint64_t listed = load(&limit->listed);
-    for (size_t i = 0; i < deltas->count && listed != 0; i++) {
-        const ki_delta *delta = ki_deltas_at(deltas, i);
-        uint64_t bytes = listed_bytes(informer, delta);
-        listed -= bytes < listed ? bytes : listed;
-        limit->lists -= delta->type == KI_DELTA_REPLACED_ALL;
-        listed = limit->lists != 0 ? listed : 0;
-    }
-    atomic_store_explicit(&limit->listed, listed, memory_order_relaxed);
+    uint64_t left = load(&informer->limit.listed) - listed_in(informer, deltas);
+    atomic_store_explicit(&informer->limit.listed, left, memory_order_relaxed);
 }
 
 /* Objects of the list that is being applied are counted as those of the version. */
-int ki__informer_check_version(ki_informer *informer, ki_error *error)
+int ki__informer_check_version(ki_informer *informer, const ki_deltas *deltas, ki_error *error)
 {
     const ki_txn *txn = informer->applier.txn;
     if (txn == NULL || !has_limit(informer)) {
@@ -218,7 +234,7 @@ int ki__informer_check_version(ki_informer *informer, ki_error *error)
     memory.indexes = ki__txn_bytes(txn);
     memory.versions += txn->edit.discarded; /* at first, or as long as readers hold the version */
     memory.queues += informer->applier.note_count * sizeof(ki__note);
-    memory.queues -= load(&informer->limit.listed);
+    memory.queues -= listed_in(informer, deltas);
     uint64_t then = memory.objects + memory.indexes;
     if (then <= now) {
         return 0; /* it frees memory, if not now then when readers release old versions */
@@ -262,7 +278,6 @@ void ki__informer_review_limit(ki_informer *informer)
         drop_queue(informer);
     }
     if (informer->queue->length == 0) {
-        limit->lists = 0;
         atomic_store_explicit(&limit->listed, 0, memory_order_relaxed);
     }
     if (!atomic_load_explicit(&limit->over, memory_order_relaxed)) {

@@ -43,7 +43,6 @@ typedef struct ki__memory_limit {
     atomic_bool over;             /* over the limit */
     _Atomic(uint64_t) refusals;
     /* Inside the engine only. */
-    size_t lists;    /* in the queue, or being applied by key */
     uint64_t syncs;  /* of the reflector at the last refusal */
     bool untold;     /* the program does not know yet */
     bool drop;       /* the queue must be dropped, as the store refused a batch */
@@ -53,6 +52,8 @@ typedef struct ki__memory_limit {
 /** Before the first start. Takes a reference. */
 void ki__informer_join_group(ki_informer *informer, ki__limit_group *group);
 void ki__informer_leave_group(ki_informer *informer);
+/** Opened packed objects must not use up the limits of the informer. */
+void ki__informer_limit_packer(const ki_informer *informer);
 
 /** Its memory; a few loads. Any thread. */
 ki_memory ki__informer_memory(const ki_informer *informer);
@@ -67,7 +68,7 @@ void ki__informer_list_queued(ki_informer *informer);
  *  ki__apply_end(). */
 void ki__informer_batch_applied(ki_informer *informer, const ki_deltas *deltas);
 /** Whether the prepared version may be published: 0 or KI_ERR_OVER_LIMIT. */
-int ki__informer_check_version(ki_informer *informer, ki_error *error);
+int ki__informer_check_version(ki_informer *informer, const ki_deltas *deltas, ki_error *error);
 /** After each poll of the queue: acts on refusals, and detects the end of the state. */
 void ki__informer_review_limit(ki_informer *informer);
 

@@ -6,15 +6,15 @@
 #include "base/alloc.h"
 #include "object/object.h"
 
-/* The object of an add or update is in the store; later it is the old one of another
- * notification. */
+/* The object of an add or update is in the store, unless that has a packed copy; later it is the
+ * old one of another notification. */
 size_t ki__note_bytes(const ki__note *note)
 {
     size_t bytes = sizeof(*note);
     if (note->old != NULL && note->old != note->object) {
         bytes += ki__object_footprint(note->old);
     }
-    if (note->type == KI__NOTE_DELETE) {
+    if (note->type == KI__NOTE_DELETE || note->apart) {
         bytes += ki__object_footprint(note->object);
     }
     return bytes;

@@ -69,7 +69,8 @@ void ki__opened_close(ki_txn *txn)
         remember(recent, packed);
         packed = next;
     }
-    while (recent->bytes > KI__PACK_OPENED_BYTES && close_oldest(txn, recent) >= 0) {
+    while (recent->bytes > atomic_load(&txn->store->packer->open_max) &&
+           close_oldest(txn, recent) >= 0) {
     }
 }
 

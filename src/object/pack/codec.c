@@ -21,6 +21,7 @@ enum { HEADER_FLAGS = 4, HEADER_MIN = 6, HAS_CHECKSUM = 4 };
 struct ki__codec {
     const ki_alloc *alloc;
     ZSTD_CCtx *writer;
+    _Atomic size_t writer_bytes; /* its memory, for other threads */
     _Atomic(ZSTD_DCtx *) idle[IDLE_MAX];
 };
 
@@ -75,7 +76,8 @@ size_t ki__codec_memory(const ki__codec *codec)
     for (size_t i = 0; i < IDLE_MAX; i++) {
         idle += atomic_load_explicit(&codec->idle[i], memory_order_relaxed) != NULL;
     }
-    return ZSTD_sizeof_CCtx(codec->writer) + idle * (size_t)96 * 1024; /* about one context */
+    return atomic_load_explicit(&codec->writer_bytes, memory_order_relaxed) +
+           idle * (size_t)96 * 1024; /* about one context */
 }
 
 size_t ki__codec_bound(size_t len)
@@ -90,6 +92,8 @@ int ki__codec_compress(ki__codec *codec, const ki__codec_words *words, ki_str by
     if (!ZSTD_isError(r)) {
         r = ZSTD_compress2(codec->writer, out, ZSTD_compressBound(bytes.len), bytes.ptr, bytes.len);
     }
+    atomic_store_explicit(&codec->writer_bytes, ZSTD_sizeof_CCtx(codec->writer),
+                          memory_order_relaxed);
     if (ZSTD_isError(r)) {
         return -ENOMEM; /* the only reason */
     }

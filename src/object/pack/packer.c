@@ -181,6 +181,7 @@ int ki__packer_new(const ki_alloc *alloc, ki__packer **ret_packer, ki_error *err
     init_buffers(packer);
     packer->sampling = true;
     packer->keep_open = KI__PACK_OPENED_MAX;
+    atomic_init(&packer->open_max, KI__PACK_OPENED_BYTES);
     packer->patience = PATIENCE_FIRST;
     r = ki__codec_new(alloc, &packer->codec, error);
     r = r < 0 ? r : ki_projection_new(".metadata.name", NULL, alloc, &packer->metadata, error);
@@ -200,9 +201,17 @@ ki__pack_memory ki__packer_memory(const ki__packer *packer)
 {
     return (ki__pack_memory){
         .dictionaries = atomic_load_explicit(&packer->dictionary_bytes, memory_order_relaxed),
-        .contexts = ki__codec_memory(packer->codec),
+        .contexts = ki__codec_memory(packer->codec) +
+                    atomic_load_explicit(&packer->buffer_bytes, memory_order_relaxed),
         .opened = atomic_load_explicit(&packer->opened_bytes, memory_order_relaxed),
     };
+}
+
+void ki__packer_limit(ki__packer *packer, uint64_t max_bytes)
+{
+    enum { PART = 64 };
+    size_t open_max = atomic_load(&packer->open_max);
+    atomic_store(&packer->open_max, max_bytes / PART < open_max ? max_bytes / PART : open_max);
 }
 
 /* ---- packing ---- */
@@ -282,6 +291,9 @@ static int pack_plain(ki__packer *packer, const ki_object *object, ki_object **r
     keep_small(&packer->image);
     keep_small(&packer->block);
     keep_small(&packer->scratch);
+    size_t buffers =
+        packer->image.cap + packer->block.cap + packer->scratch.cap + packer->samples.cap;
+    atomic_store_explicit(&packer->buffer_bytes, buffers, memory_order_relaxed);
     return r < 0 ? r : 0;
 }
 
@@ -355,10 +367,11 @@ void ki__packer_note_opened(ki__packer *packer, ki__packed *packed, size_t bytes
     }
     size_t count = atomic_fetch_add(&packer->opened_count, 1) + 1;
     size_t fresh = atomic_fetch_add(&packer->fresh_bytes, bytes);
+    size_t most = atomic_load(&packer->open_max) + 1; /* not 0 */
     if (atomic_load(&packer->closed)) {
         drop_opened(packer); /* closed meanwhile */
     } else if (count % KI__PACK_OPENED_MAX == 0 ||
-               fresh / KI__PACK_OPENED_BYTES != (fresh + bytes) / KI__PACK_OPENED_BYTES) {
+               fresh / most != (fresh + bytes) / most) {
         call_on_full(packer);
     }
 }

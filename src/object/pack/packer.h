@@ -61,10 +61,12 @@ struct ki__packer {
     /* Any thread. */
     _Atomic uint32_t dictionaries;   /* those that exist */
     _Atomic size_t dictionary_bytes; /* their memory */
+    _Atomic size_t buffer_bytes;     /* of the buffers above */
     _Atomic size_t opened_bytes;     /* memory of the plain forms of opened objects */
     _Atomic(ki__packed *) opened;    /* objects opened since the last ki__packer_take_opened() */
     _Atomic size_t opened_count;     /* and their number */
     _Atomic size_t fresh_bytes;      /* and their bytes */
+    _Atomic size_t open_max;         /* bytes of opened objects that stay open */
     atomic_bool closed;
     ki__mutex lock; /* for the hook */
     void (*on_full)(void *user);
@@ -74,7 +76,7 @@ struct ki__packer {
 /** Memory besides the packed objects themselves. */
 typedef struct ki__pack_memory {
     size_t dictionaries;
-    size_t contexts;
+    size_t contexts; /* of libzstd, and buffers */
     size_t opened; /* plain forms, which readers hold or have read recently */
 } ki__pack_memory;
 
@@ -90,6 +92,9 @@ int ki__packer_pack(ki__packer *packer, const ki_object *object, ki_object **ret
 
 /** Memory for dictionaries, contexts and opened objects. Any thread. */
 ki__pack_memory ki__packer_memory(const ki__packer *packer);
+
+/** Less memory for opened objects, for a store whose memory is limited to `max_bytes`. Any thread. */
+void ki__packer_limit(ki__packer *packer, uint64_t max_bytes);
 
 /** Called, possibly on several threads at once, when many objects were opened since the last
  *  ki__packer_take_opened(); NULL: nobody. It is not running any more when this returns, so it must
