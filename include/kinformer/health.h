@@ -79,6 +79,19 @@ typedef struct ki_watch_failure {
     uint64_t retry_delay_ms; /* until the next attempt; 0: at once */
 } ki_watch_failure;
 
+/** What an informer has reduced its objects to because of its limit: see ki_at_limit. */
+typedef enum ki_reduction {
+    KI_REDUCTION_NONE,     /* they are as the options require */
+    KI_REDUCTION_PACKED,   /* they are packed */
+    KI_REDUCTION_METADATA, /* some or all are partial, and have no more than their metadata */
+    KI_REDUCTION_MAX
+} ki_reduction;
+
+/** Returns the name of a reduction: "none", "packed", "metadata only"; "unknown" for any other
+ *  number.
+ *  Owner: static text.  Thread: any.  Blocks: no.  Since: 0.1 */
+KI_API const char *ki_reduction_name(ki_reduction reduction);
+
 /** The state of an informer or a reflector, at the time of the call. */
 typedef struct ki_health {
     size_t size; /* see KI_OPTIONS_INIT */
@@ -154,6 +167,9 @@ typedef struct ki_health {
     size_t handler_threads;        /* current number */
     uint64_t handler_threads_full; /* how often events waited because all threads were busy and
                                       `handler_threads` of the options allowed no more */
+    /* Of an informer at its limit: */
+    ki_reduction reduction;
+    bool reduced; /* to less than the options require: KI_REDUCTION_METADATA */
 } ki_health;
 
 /** Fills `health`, whose `size` must be set, and `reason` (may be NULL) with the last failure; its

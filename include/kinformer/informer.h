@@ -53,6 +53,16 @@ typedef enum ki_at_limit {
      *  lists again after a backoff, until the list fits. An initial list that does not fit is
      *  never reported as synced. */
     KI_AT_LIMIT_REFUSE,
+    /** Objects become partial (ki_object_is_partial()): their name, namespace, uid,
+     *  resourceVersion, generation, times, labels and owner references remain, as far as `keep` and
+     *  `drop` keep them. `reduction` of ki_health is KI_REDUCTION_METADATA then. An index function
+     *  that fails for such an object gives it no values. Whole objects are listed again, and
+     *  delivered as updates, when they would use at most 3/4 of the limit. If metadata does not fit
+     *  either: as above. */
+    KI_AT_LIMIT_METADATA,
+    /** Storage becomes KI_STORAGE_PACKED, and remains it. If packed objects do not fit either: as
+     *  above. KI_ERR_UNSUPPORTED if the library was built without libzstd. */
+    KI_AT_LIMIT_PACK,
     KI_AT_LIMIT_MAX
 } ki_at_limit;
 

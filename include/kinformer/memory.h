@@ -7,6 +7,7 @@
 
 #include <kinformer/defs.h>
 #include <kinformer/error.h>
+#include <kinformer/health.h>
 #include <kinformer/store.h>
 
 KI_BEGIN_DECLS
@@ -28,10 +29,11 @@ typedef struct ki_memory {
     uint64_t packing;
 
     /* Informers only; 0 for a store without an informer. */
-    uint64_t queues;    /* objects and events on their way to the store and to handlers */
-    uint64_t decoding;  /* objects of a list that is being received */
-    uint64_t max_bytes; /* of the options; 0: no limit */
-    bool over_limit;    /* the cache is not complete or not current, because of a limit */
+    uint64_t queues;        /* objects and events on their way to the store and to handlers */
+    uint64_t decoding;      /* objects of a list that is being received */
+    uint64_t max_bytes;     /* of the options; 0: no limit */
+    bool over_limit;        /* the cache is not complete or not current, because of a limit */
+    ki_reduction reduction; /* of its objects, because of a limit */
 } ki_memory;
 
 /** Fills `memory`, whose `size` must be set.

@@ -42,7 +42,7 @@ enum {
     KI__FIRST_SIZE_ki_factory_options = 136,
     KI__FIRST_SIZE_ki_handler = 80,
     KI__FIRST_SIZE_ki_handler_options = 64,
-    KI__FIRST_SIZE_ki_health = 440,
+    KI__FIRST_SIZE_ki_health = 448,
     KI__FIRST_SIZE_ki_http_request = 80,
     KI__FIRST_SIZE_ki_http_sink = 40,
     KI__FIRST_SIZE_ki_index = 40,

@@ -176,6 +176,9 @@ static void check_informer(checking *c, const ki__informer_row *row)
         fail(c, "informer", name, "");
         add_times(c, "no data for ", ms, c->options.stale_ms);
         add_reason(c, row);
+    } else if (h->reduction != KI_REDUCTION_NONE && c->options.verbose) {
+        add_part(c, "[+]", "informer", name, "");
+        ki__out_texts(&c->report, ": reduced: ", ki_reduction_name(h->reduction), "\n", NULL);
     } else {
         pass(c, "informer", name, "");
     }

@@ -80,6 +80,8 @@ static const ki__column informer_columns[] = {
                      "The limit of its memory; 0 if there is none."),
     KI__COLUMN_GAUGE("kinformer_informer_over_limit", KI__VALUE_BOOL, HEALTH(over_limit),
                      "Whether the store is not complete or not current because of max_bytes."),
+    KI__COLUMN_GAUGE("kinformer_informer_reduced", KI__VALUE_BOOL, HEALTH(reduced),
+                     "Whether objects were reduced to their metadata because of max_bytes."),
     KI__COLUMN_COUNTER("kinformer_informer_refusals_total", HEALTH(refusals),
                        "Lists and watches that ended because of max_bytes."),
     KI__COLUMN_GAUGE(

@@ -6,6 +6,7 @@
 #include <errno.h>
 
 #include <kinformer/encoding.h>
+#include <kinformer/storage.h>
 
 #include "base/alloc.h"
 #include "base/error.h"
@@ -517,14 +518,26 @@ int ki_object_project(const ki_object *object, const ki_projection *projection,
         return ki__error_set(error, KI_ERR_NOT_KEPT, "%s %s: is partial, with another projection",
                              ki_object_kind(object), ki_object_key(object));
     }
-    const ki_object *plain = NULL;
-    int r = ki__object_open(object, &plain);
-    if (r < 0) {
-        return ki__error_code(error, r);
+    return ki__object_reduce(object, projection, ret_object, error);
+}
+
+int ki__object_reduce(const ki_object *object, const ki_projection *projection,
+                      ki_object **ret_object, ki_error *error)
+{
+    ki_object *plain = NULL;
+    int r = ki_object_unpack(object, &plain, error);
+    if (r >= 0) {
+        const ki_object_options options = options_of(plain, projection);
+        r = ki__object_read(ki_object_encoding(plain), ki_object_bytes(plain), &options, NULL,
+                            ret_object, error);
     }
-    const ki_object_options options = options_of(plain, projection);
-    return ki__object_read(ki_object_encoding(plain), ki_object_bytes(plain), &options, NULL,
-                           ret_object, error);
+    (void)ki_object_unref(plain);
+    return r;
+}
+
+bool ki__object_is_reduced(const ki_object *object)
+{
+    return object->partial && ki__object_projection(object)->is_reduction;
 }
 
 ki_object *ki_object_ref(const ki_object *object)

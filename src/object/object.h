@@ -93,6 +93,14 @@ typedef struct ki__object_tail {
 int ki__object_read_part(const ki_object *object, const ki_projection *part, ki_buf *scratch,
                          ki__object_tail *tail, ki_object **ret_object, ki_error *error);
 
+/** As ki_object_project(), also of a partial object whose projection keeps all that this one does.
+ */
+int ki__object_reduce(const ki_object *object, const ki_projection *projection,
+                      ki_object **ret_object, ki_error *error);
+
+/** Whether its projection is one of ki__projection_new_metadata(). */
+bool ki__object_is_reduced(const ki_object *object);
+
 /** The plain form of an object: itself, or what a packed object was made of, which then stays with
  *  it. Valid as long as the object.  Errors: -ENOMEM, KI_ERR_DAMAGED. */
 int ki__object_open(const ki_object *object, const ki_object **ret_plain);

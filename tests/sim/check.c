@@ -5,6 +5,8 @@
 
 #include <kinformer/index.h>
 
+#include "cache/informer/informer.h"
+#include "object/object.h"
 #include "sim/sim.h"
 #include "support/by_value.h"
 
@@ -228,6 +230,7 @@ static void check_resumes(const sim_informer *informer, const ki_health *health)
                                          SIM_REFUSE, SIM_CUT,  SIM_DELAY,     SIM_LATE,  SIM_REMOVE,
                                          SIM_SLOW,   SIM_JUMP, SIM_REENTRANT, SIM_RENEW};
     const sim *s = informer->s;
+    uint64_t restorations = informer->restorations + informer->informer->limit.restoring;
     uint64_t set = 0;
     for (int i = 0; i < SIM_FAULT_MAX; i++) {
         set |= (uint64_t)s->faults[i] << i;
@@ -235,8 +238,9 @@ static void check_resumes(const sim_informer *informer, const ki_health *health)
     for (size_t i = 0; i < sizeof(harmless) / sizeof(harmless[0]); i++) {
         set &= ~(UINT64_C(1) << harmless[i]);
     }
-    /* A refusal is followed by a list, which may be reduced, and then by a whole one. */
-    if (set == 0 && health->relists > 2 * health->refusals) {
+    /* A refusal is followed by a list, which may be reduced, and then by a whole one; and objects
+     * that were reduced by another. */
+    if (set == 0 && health->relists > 2 * health->refusals + restorations) {
         sim_violation(s, "I16", "informer %d lists again without need", informer->id);
     }
 }
@@ -322,8 +326,8 @@ static void check_i18_limit(sim_informer *informer, const ki_health *h)
     }
 }
 
-/* L6: what fits twice is not refused for long. */
-static const char *check_l6_fits(const sim_informer *informer)
+/* Whether everything would fit so many times. */
+static bool fits(const sim_informer *informer, uint64_t times)
 {
     const sim *s = informer->s;
     size_t count = 0;
@@ -333,8 +337,45 @@ static const char *check_l6_fits(const sim_informer *informer)
     }
     const ki_health *h = &informer->health;
     uint64_t others = h->index_bytes + h->version_bytes + h->queue_bytes + 2048;
-    return 2 * count * 1024 + 2 * others < informer->max_bytes ? "L6: it refuses a list that fits"
-                                                               : NULL;
+    return times * (count * 1024 + others) < informer->max_bytes;
+}
+
+/* I19: an informer with objects that were reduced says so. */
+static void check_i19_reduced(sim_informer *informer, const ki_snapshot *snapshot)
+{
+    ki_snapshot_iter iter = ki_snapshot_iter_begin(snapshot);
+    const ki_object *object;
+    while (ki_snapshot_iter_next(&iter, &object) > 0) {
+        if (ki__object_is_reduced(object) && informer->health.reduction != KI_REDUCTION_METADATA) {
+            sim_violation(informer->s, "I19", "informer %d has %s without its fields, unreported",
+                          informer->id, ki_object_key(object));
+        }
+    }
+}
+
+/* L6: what fits twice is not refused for long. L7: what fits four times is not reduced for long,
+ * after the wait between attempts. */
+static const char *check_l6_l7(const sim_informer *informer)
+{
+    const ki_health *h = &informer->health;
+    bool due = informer->s->now > informer->informer->limit.restore_at + SIM_MINUTE;
+    if (h->over_limit) {
+        return fits(informer, 2) ? "L6: it refuses a list that fits" : NULL;
+    }
+    return h->reduced && due && fits(informer, 4) ? "L7: it reduces objects that fit" : NULL;
+}
+
+static void note_reduction(sim_informer *informer, const ki_health *h)
+{
+    sim *s = informer->s;
+    const ki_health *last = &informer->health;
+    if (h->reduction == KI_REDUCTION_PACKED) {
+        sim_informer_tune_packer(informer);
+    }
+    informer->restorations += last->reduced && !h->reduced;
+    s->counts[SIM_COUNT_RESTORED] += last->reduced && !h->reduced;
+    s->counts[SIM_COUNT_REDUCED] += !last->reduced && h->reduced;
+    s->counts[SIM_COUNT_PACKED] += h->reduction == KI_REDUCTION_PACKED && last->reduction == 0;
 }
 
 static void check_store(sim_informer *informer, const ki_snapshot *snapshot, size_t queued)
@@ -344,6 +385,7 @@ static void check_store(sim_informer *informer, const ki_snapshot *snapshot, siz
     uint64_t rv = sim_rv_text(ki_snapshot_resource_version(snapshot));
     sim_count_up(s, SIM_COUNT_VERSIONS);
     check_i9_index(informer, snapshot);
+    check_i19_reduced(informer, snapshot);
     if (!s->byzantine) {
         check_i2_no_time_travel(informer, rv);
         if (!informer->deltas && !over) {
@@ -368,6 +410,8 @@ static void check_informer(sim_informer *informer)
     if (ki_informer_get_health(informer->informer, &health, NULL) < 0) {
         sim_violation(informer->s, "setup", "no health");
     }
+    bool other_form = health.reduction != informer->health.reduction;
+    note_reduction(informer, &health);
     check_reflector(informer, &health);
     check_i18_limit(informer, &health);
     count_health(informer, &health);
@@ -380,6 +424,8 @@ static void check_informer(sim_informer *informer)
     informer->version = version;
     if (changed) {
         check_store(informer, snapshot, health.queued);
+    } else if (other_form) {
+        check_i19_reduced(informer, snapshot);
     }
     check_handlers(informer, snapshot, changed);
     (void)ki_snapshot_unref(snapshot);
@@ -425,12 +471,14 @@ static const char *check_l1_l2(sim_informer *informer, bool sleepers_too)
     int key = find_difference(informer, snapshot, UINT64_MAX);
     if (informer->health.over_limit) {
         (void)ki_snapshot_unref(snapshot);
-        return sleepers_too ? NULL : check_l6_fits(informer); /* these have just released a lot */
+        return sleepers_too ? NULL : check_l6_l7(informer); /* these have just released a lot */
     }
     if (!ki_informer_has_synced(informer->informer)) {
         wrong = "L1: it has not synced";
     } else if (key >= 0) {
         wrong = "L1: its store is not as the servers are";
+    } else if (!sleepers_too) {
+        wrong = check_l6_l7(informer);
     }
     for (int i = 0; wrong == NULL && i < informer->handler_count; i++) {
         sim_handler *handler = &informer->handlers[i];

@@ -3,6 +3,7 @@
  * that lies makes impossible is required only where servers are sound. */
 #include <string.h>
 
+#include "object/object.h"
 #include "sim/sim.h"
 #include "support/by_value.h"
 
@@ -36,11 +37,19 @@ static bool is_resync(const delivery *t)
     return t->callback == SIM_SYNC || (t->callback == SIM_UPDATE && t->old == t->object);
 }
 
+/* What was reduced to metadata because of max_bytes is whole again. */
+static bool is_restored(const delivery *t)
+{
+    return t->callback == SIM_UPDATE && ki__object_is_reduced(t->old) &&
+           !ki__object_is_reduced(t->object);
+}
+
 /* I1: versions of a key rise. */
 static void check_i1_ordered(const delivery *t)
 {
     uint64_t last = t->handler->last_rv[t->key];
-    bool same_is_allowed = is_resync(t) || t->handler->unchanged || t->callback == SIM_DELETE;
+    bool same_is_allowed =
+        is_resync(t) || t->handler->unchanged || t->callback == SIM_DELETE || is_restored(t);
     if (t->rv < last || (t->rv == last && !same_is_allowed)) {
         violated(t, "I1", "that version, or a newer one, was delivered before");
     }
@@ -89,7 +98,9 @@ static void check_i3_contiguous(const delivery *t)
     const sim_handler *handler = t->handler;
     uint64_t excused =
         handler->base_rv > t->informer->listed_rv ? handler->base_rv : t->informer->listed_rv;
-    if (handler->merged != 0 || handler->filtered || t->flag) {
+    /* While objects are reduced, updates that change no metadata are suppressed. */
+    bool reduces = t->informer->at_limit == KI_AT_LIMIT_METADATA && sim_suppresses(t->informer);
+    if (handler->merged != 0 || handler->filtered || t->flag || reduces) {
         return;
     }
     for (size_t i = record->count; i > 0; i--) {
@@ -143,6 +154,7 @@ static void check_i7_chain(const delivery *t)
 static void check_i17_suppressed(const delivery *t)
 {
     if (t->callback == SIM_UPDATE && !is_resync(t) && sim_suppresses(t->informer) &&
+        ki__object_is_reduced(t->old) == ki__object_is_reduced(t->object) &&
         t->handler->merged == 0 && t->old != NULL && sim_rv(t->old) != t->rv &&
         sim_is_same_kept(t->informer, t->old, t->object)) {
         violated(t, "I17", "no kept field has changed");

@@ -131,6 +131,10 @@ static void draw_kind(sim_informer *informer)
     uint64_t mixed = (s->options.seed + (uint64_t)informer->id) * UINT64_C(0x9e3779b97f4a7c15);
     if (mixed >> 62 == 0) { /* some cannot hold anything, some hold all */
         informer->max_bytes = 4000 + (mixed >> 32) % 16000;
+        informer->at_limit = (ki_at_limit)((mixed >> 16) % KI_AT_LIMIT_MAX);
+        if (informer->at_limit == KI_AT_LIMIT_PACK && !ki__codec_is_built()) {
+            informer->at_limit = KI_AT_LIMIT_REFUSE;
+        }
     }
     /* What a transform makes here is whole again. */
     if (!informer->transforms && (s->options.seed + (uint64_t)informer->id) % 4 != 1) {
@@ -154,6 +158,17 @@ static int to_json(const ki_object *object, ki_object **ret_object, void *user)
     }
     ki_buf_done(&json);
     return r;
+}
+
+/* The objects here are small and few, and checks read all of them at each version. */
+void sim_informer_tune_packer(sim_informer *informer)
+{
+    ki__packer *packer = informer->informer->store->packer;
+    if (packer != NULL) {
+        packer->packs_all = true;
+        packer->keep_open = 2;
+        atomic_store(&packer->open_max, KI__PACK_OPENED_BYTES);
+    }
 }
 
 static int make_informer(sim_informer *informer, ki_error *error)
@@ -183,6 +198,7 @@ static int make_informer(sim_informer *informer, ki_error *error)
     };
     options.keep = keeps[informer->keep];
     options.max_bytes = informer->max_bytes;
+    options.at_limit = informer->at_limit;
     options.deliver_unkept = informer->keep == SIM_KEEP_DELIVERS;
     options.storage = informer->packed ? KI_STORAGE_PACKED : KI_STORAGE_DEFAULT;
     options.transform = informer->transforms ? to_json : NULL;
@@ -193,9 +209,8 @@ static int make_informer(sim_informer *informer, ki_error *error)
         options.indexes = (const ki_index *[]){&by_app};
         options.index_count = 1;
         r = ki_informer_new(&options, &informer->informer, error);
-        if (r == 0 && informer->packed) { /* the objects here are small and few */
-            informer->informer->store->packer->packs_all = true;
-            informer->informer->store->packer->keep_open = 2;
+        if (r == 0) {
+            sim_informer_tune_packer(informer);
         }
         if (r < 0 && by_app.destroy != NULL) {
             by_app.destroy(by_app.user);
@@ -248,12 +263,14 @@ sim_informer *sim_informer_start(sim *s)
 
 void sim_informer_begin(sim *s, sim_informer *informer)
 {
-    sim_trace(s, "informer %d: type %d scope %d%s%s%s%s%s keep %d max %llu page %u resync %u",
+    sim_trace(s,
+              "informer %d: type %d scope %d%s%s%s%s%s keep %d max %llu at %d page %u "
+              "resync %u",
               informer->id, informer->type, (int)informer->scope, informer->deltas ? " deltas" : "",
               informer->json ? " json" : "", informer->stale_start ? " stale-start" : "",
               informer->transforms ? " transforms" : "", informer->packed ? " packed" : "",
-              (int)informer->keep, (unsigned long long)informer->max_bytes, informer->page_size,
-              informer->resync_ms);
+              (int)informer->keep, (unsigned long long)informer->max_bytes, (int)informer->at_limit,
+              informer->page_size, informer->resync_ms);
     on_start(s, informer, 0);
 }
 

@@ -5,6 +5,7 @@
 #include <kinformer/path.h>
 #include <kinformer/projection.h>
 
+#include "object/object.h"
 #include "sim/sim.h"
 
 static bool same_label(const ki_object *a, const ki_object *b, const char *label)
@@ -25,7 +26,7 @@ bool sim_is_same_kept(const sim_informer *informer, const ki_object *a, const ki
 {
     bool all_labels = informer->keep <= SIM_KEEP_NODE;
     informer->s->reading = true; /* packed objects are decompressed */
-    bool same = same_node(a, b);
+    bool same = ki__object_is_reduced(a) || ki__object_is_reduced(b) || same_node(a, b);
     informer->s->reading = false;
     return same && strcmp(ki_object_uid(a), ki_object_uid(b)) == 0 && same_label(a, b, "app") &&
            (!all_labels || same_label(a, b, "n")) &&
@@ -41,7 +42,11 @@ bool sim_is_projected(const sim_informer *informer, const ki_object *object)
     informer->s->reading = false;
     ki_value value;
     bool one_label = informer->keep == SIM_KEEP_LABEL || informer->keep == SIM_KEEP_DELIVERS;
-    if (informer->keep == SIM_KEEP_ALL) {
+    bool reduced = ki__object_is_reduced(object);
+    if (reduced && informer->at_limit != KI_AT_LIMIT_METADATA) {
+        return false;
+    }
+    if (informer->keep == SIM_KEEP_ALL && !reduced) {
         return !ki_object_is_partial(object);
     }
     return ki_object_is_partial(object) &&

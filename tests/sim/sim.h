@@ -148,6 +148,9 @@ typedef enum sim_count {
     SIM_COUNT_EPOCHS,
     SIM_COUNT_REFUSALS,
     SIM_COUNT_RECOVERIES,
+    SIM_COUNT_REDUCED,
+    SIM_COUNT_RESTORED,
+    SIM_COUNT_PACKED,
     SIM_COUNT_HANDLERS,
     SIM_COUNT_LATE_HANDLERS,
     SIM_COUNT_REMOVED,
@@ -253,12 +256,14 @@ struct sim_informer {
     sim_keep keep;      /* which fields it keeps */
     bool packed;        /* stores objects packed */
     uint64_t max_bytes; /* of its memory; 0: any */
-    bool stale_start;   /* allowed */
-    bool stopping;      /* was asked to stop */
-    bool over;          /* and has */
-    bool refused;       /* a request, since the last list */
-    bool expired;       /* a watch, and no request was sent since */
-    int server;         /* it is at, if sticky */
+    ki_at_limit at_limit;
+    uint64_t restorations; /* reduced objects that became whole */
+    bool stale_start;      /* allowed */
+    bool stopping;         /* was asked to stop */
+    bool over;             /* and has */
+    bool refused;          /* a request, since the last list */
+    bool expired;          /* a watch, and no request was sent since */
+    int server;            /* it is at, if sticky */
     bool no_streaming;
     bool works; /* has a work queue */
     uint32_t first_handlers;
@@ -460,6 +465,7 @@ sim_informer *sim_informer_start(sim *s);
 void sim_engine_start(sim *s);
 /** The same as sim_informer_start() for one whose kind was set. */
 void sim_informer_begin(sim *s, sim_informer *informer);
+void sim_informer_tune_packer(sim_informer *informer);
 void sim_informer_stop(sim_informer *informer);
 void sim_client_wake_all(sim *s);
 void sim_client_done(sim *s);

@@ -6,147 +6,20 @@
 #include <string.h>
 
 #include <kinformer/factory.h>
-#include <kinformer/health.h>
 #include <kinformer/index.h>
 #include <kinformer/informer.h>
 #include <kinformer/json.h>
 #include <kinformer/memory.h>
-#include <kinformer/parts/local_source.h>
 #include <kinformer/parts/shared_informer.h>
 
+#include "support/limiting.h"
 #include "support/objects.h"
-#include "support/test.h"
-#include "support/world.h"
 
-enum { BODY = 8000, MAX = 200000 }; /* the limit is enough for 20 to 24 objects */
-
-typedef struct fixture {
-    test_alloc alloc;
-    test_world world;
-    ki_engine *engine;
-    ki_local_source *source;
-    ki_informer *informer;
-    unsigned version;
-    unsigned reports;
-    unsigned failures;
-    unsigned changes[3];
-} fixture;
-
-static ki_object *pod(fixture *f, int number, size_t body)
-{
-    static char json[BODY + 512];
-    int len = snprintf(json, sizeof(json),
-                       "{\"metadata\":{\"name\":\"p%d\",\"namespace\":\"shop\",\"uid\":\"u%d\","
-                       "\"resourceVersion\":\"%u\"},\"data\":\"",
-                       number, number, ++f->version);
-    memset(json + len, 'x', body);
-    memcpy(json + len + body, "\"}", 2);
-    ki_object_options options = KI_OPTIONS_INIT(ki_object_options);
-    options.alloc = &f->alloc.table;
-    ki_object *object = NULL;
-    assert_int_equal(ki_object_from_json(json, (size_t)len + body + 2, &options, &object, NULL), 0);
-    return object;
-}
-
-static void put(fixture *f, int number, size_t body)
-{
-    ki_object *object = pod(f, number, body);
-    assert_int_equal(ki_local_source_put(f->source, object, NULL), 0);
-    (void)ki_object_unref(object);
-}
-
-static void put_many(fixture *f, int from, int to)
-{
-    for (int i = from; i < to; i++) {
-        put(f, i, BODY);
-    }
-}
-
-static void take_many(fixture *f, int from, int to)
-{
-    for (int i = from; i < to; i++) {
-        ki_object *object = pod(f, i, 1);
-        assert_int_equal(ki_local_source_remove(f->source, object, NULL), 0);
-        (void)ki_object_unref(object);
-    }
-}
-
-static void on_report(const ki_report *report, void *user)
-{
-    fixture *f = user;
-    if (report->error->code == KI_ERR_OVER_LIMIT) {
-        assert_string_equal(report->component, "memory");
-        f->reports++;
-    }
-}
-
-static void on_failure(ki_informer *informer, const ki_watch_failure *failure, void *user)
-{
-    (void)informer;
-    fixture *f = user;
-    f->failures += failure->error->code == KI_ERR_OVER_LIMIT;
-}
-
-static void on_change(const ki_change *change, void *user)
-{
-    fixture *f = user;
-    f->changes[change->type]++;
-}
-
-static void begin_world(fixture *f)
-{
-    *f = (fixture){0};
-    test_alloc_init(&f->alloc);
-    test_world_init(&f->world);
-    ki_engine_options engine = test_world_engine_options(&f->world, &f->alloc.table);
-    engine.on_report = on_report;
-    engine.report_user = f;
-    assert_int_equal(ki_engine_new(&engine, &f->engine, NULL), 0);
-    assert_int_equal(ki_local_source_new(KI_OPTIONS(ki_local_source_options, .engine = f->engine),
-                                         &f->source, NULL),
-                     0);
-}
-
-/* With `count` objects at the start. */
-static void begin(fixture *f, ki_informer_options *options, int count)
-{
-    begin_world(f);
-    ki_source table = {0};
-    assert_int_equal(ki_local_source_table(f->source, &table), 0);
-    options->engine = f->engine;
-    options->source = &table;
-    options->max_bytes = options->max_bytes != 0 ? options->max_bytes : MAX;
-    options->on_watch_error = on_failure;
-    options->watch_error_user = f;
-    assert_int_equal(ki_informer_new(options, &f->informer, NULL), 0);
-    put_many(f, 0, count);
-    assert_int_equal(ki_informer_start(f->informer, NULL), 0);
-    test_world_settle(f->engine);
-}
-
-static void end(fixture *f)
-{
-    ki_informer_stop(f->informer);
-    test_world_settle(f->engine);
-    f->informer = ki_informer_unref(f->informer);
-    f->source = ki_local_source_unref(f->source);
-    test_world_settle(f->engine);
-    (void)ki_engine_unref(f->engine);
-    test_alloc_done(&f->alloc);
-}
-
-static ki_health health_of(ki_informer *informer, ki_error *reason)
-{
-    ki_health health = KI_OPTIONS_INIT(ki_health);
-    assert_int_equal(ki_informer_get_health(informer, &health, reason), 0);
-    return health;
-}
-
-static void is_over(fixture *f, size_t objects, bool synced)
+static void is_over(limited *f, size_t objects, bool synced)
 {
     ki_error reason = KI_ERROR_INIT;
     ki_memory memory = KI_OPTIONS_INIT(ki_memory);
-    ki_health health = health_of(f->informer, &reason);
+    ki_health health = limited_health(f->informer, &reason);
     assert_true(health.over_limit);
     assert_true(health.refusals > 0);
     assert_int_equal(health.objects, objects);
@@ -161,44 +34,39 @@ static void is_over(fixture *f, size_t objects, bool synced)
     assert_true(memory.total <= memory.max_bytes);
 }
 
-static void is_within(fixture *f, size_t objects)
+static void is_within(limited *f, size_t objects)
 {
-    ki_health health = health_of(f->informer, NULL);
+    ki_health health = limited_health(f->informer, NULL);
     assert_false(health.over_limit);
     assert_int_equal(health.objects, objects);
     assert_true(health.synced);
-    assert_true(health.memory <= MAX);
+    assert_true(health.memory <= LIMITED_MAX);
     f->reports = 0;
     f->failures = 0;
-}
-
-static void wait(fixture *f)
-{
-    test_world_advance(&f->world, f->engine, 200 * TEST_SECOND);
 }
 
 static void a_list_that_does_not_fit_is_not_synced(void **state)
 {
     (void)state;
     for (int kind = 0; kind < 2 * KI_QUEUE_KIND_MAX; kind++) {
-        fixture f;
+        limited f;
         ki_informer_options options = KI_OPTIONS_INIT(ki_informer_options);
         options.queue = (ki_queue_kind)(kind / 2);
         options.no_streaming = kind % 2 != 0;
-        begin(&f, &options, 40);
+        limited_begin(&f, &options, 40);
         is_over(&f, 0, false);
-        wait(&f);
+        limited_wait(&f);
         is_over(&f, 0, false);
         ki_error error = KI_ERROR_INIT;
         assert_int_equal(ki_informer_wait_for_sync(f.informer, 0, &error), -ETIMEDOUT);
         assert_non_null(strstr(error.message, "max_bytes"));
-        take_many(&f, 0, 25);
-        wait(&f);
+        limited_take_many(&f, 0, 25);
+        limited_wait(&f);
         is_within(&f, 15);
-        put_many(&f, 0, 5); /* and it continues */
+        limited_put_many(&f, 0, 5); /* and it continues */
         test_world_settle(f.engine);
         is_within(&f, 20);
-        end(&f);
+        limited_end(&f);
     }
 }
 
@@ -206,82 +74,82 @@ static void an_event_that_does_not_fit_leaves_the_store(void **state)
 {
     (void)state;
     for (int kind = 0; kind < KI_QUEUE_KIND_MAX; kind++) {
-        fixture f;
+        limited f;
         ki_informer_options options = KI_OPTIONS_INIT(ki_informer_options);
         options.queue = (ki_queue_kind)kind;
-        begin(&f, &options, 10);
-        assert_int_equal(ki_informer_on_change(f.informer, on_change, &f, NULL, NULL), 0);
+        limited_begin(&f, &options, 10);
+        assert_int_equal(ki_informer_on_change(f.informer, limited_on_change, &f, NULL, NULL), 0);
         test_world_settle(f.engine);
         is_within(&f, 10);
-        put_many(&f, 10, 40);
+        limited_put_many(&f, 10, 40);
         test_world_settle(f.engine);
-        size_t stored = health_of(f.informer, NULL).objects;
+        size_t stored = limited_health(f.informer, NULL).objects;
         assert_in_range(stored, 15, 24);
         is_over(&f, stored, true);
         ki_object *object = ki_informer_get(f.informer, "shop", "p3"); /* remains readable */
         assert_non_null(object);
         (void)ki_object_unref(object);
-        wait(&f);
+        limited_wait(&f);
         is_over(&f, stored, true);
-        take_many(&f, 0, 30);
-        wait(&f);
+        limited_take_many(&f, 0, 30);
+        limited_wait(&f);
         is_within(&f, 10);
         assert_int_equal(f.changes[KI_CHANGE_ADDED] - f.changes[KI_CHANGE_DELETED], 10);
-        end(&f);
+        limited_end(&f);
     }
 }
 
 static void held_snapshots_count(void **state)
 {
     (void)state;
-    fixture f;
+    limited f;
     ki_informer_options options = KI_OPTIONS_INIT(ki_informer_options);
-    begin(&f, &options, 6);
+    limited_begin(&f, &options, 6);
     is_within(&f, 6);
     ki_snapshot *held = ki_store_snapshot(ki_informer_store(f.informer));
     for (int i = 0; i < 3; i++) {
-        put_many(&f, 0, 6); /* the same objects, changed */
+        limited_put_many(&f, 0, 6); /* the same objects, changed */
         test_world_settle(f.engine);
     }
     is_within(&f, 6);
-    assert_true(health_of(f.informer, NULL).version_bytes > 6 * BODY);
-    put_many(&f, 6, 22);
+    assert_true(limited_health(f.informer, NULL).version_bytes > 6 * LIMITED_BODY);
+    limited_put_many(&f, 6, 22);
     test_world_settle(f.engine);
-    is_over(&f, health_of(f.informer, NULL).objects, true);
+    is_over(&f, limited_health(f.informer, NULL).objects, true);
     held = ki_snapshot_unref(held);
-    wait(&f);
+    limited_wait(&f);
     is_within(&f, 22);
-    assert_int_equal(health_of(f.informer, NULL).version_bytes, 0);
-    end(&f);
+    assert_int_equal(limited_health(f.informer, NULL).version_bytes, 0);
+    limited_end(&f);
 }
 
 static void queues_of_handlers_count(void **state)
 {
     (void)state;
-    fixture f;
+    limited f;
     ki_informer_options options = KI_OPTIONS_INIT(ki_informer_options);
-    begin(&f, &options, 2);
+    limited_begin(&f, &options, 2);
     ki_registration *registration = NULL;
-    const ki_handler handler = {.on_change = on_change, .user = &f};
+    const ki_handler handler = {.on_change = limited_on_change, .user = &f};
     ki_handler_options manual = KI_OPTIONS_INIT(ki_handler_options);
     manual.delivery = KI_DELIVERY_CALLER;
     assert_int_equal(ki_informer_add_handler(f.informer, &handler, &manual, &registration, NULL),
                      0);
     for (int i = 0; i < 60; i++) { /* each leaves an old object in the queue */
-        put(&f, 0, BODY);
+        limited_put(&f, 0, LIMITED_BODY);
         test_world_settle(f.engine);
     }
-    assert_true(health_of(f.informer, NULL).queue_bytes > 10 * BODY);
+    assert_true(limited_health(f.informer, NULL).queue_bytes > 10 * LIMITED_BODY);
     is_over(&f, 2, true);
     while (ki_registration_dispatch(registration, 100) > 0) {
     }
-    wait(&f);
+    limited_wait(&f);
     while (ki_registration_dispatch(registration, 100) > 0) {
     }
     is_within(&f, 2);
-    assert_int_equal(health_of(f.informer, NULL).queue_bytes, 0);
+    assert_int_equal(limited_health(f.informer, NULL).queue_bytes, 0);
     (void)ki_registration_unref(registration);
-    end(&f);
+    limited_end(&f);
 }
 
 static int many_values(const ki_object *object, ki_index_values *values, void *user)
@@ -301,32 +169,32 @@ static void indexes_count(void **state)
 {
     (void)state;
     for (int kind = 0; kind < KI_QUEUE_KIND_MAX; kind++) {
-        fixture f;
+        limited f;
         ki_informer_options options = KI_OPTIONS_INIT(ki_informer_options);
         const ki_index index = {.size = sizeof(index), .name = "many", .values = many_values};
         const ki_index *const indexes[] = {&index};
         options.queue = (ki_queue_kind)kind;
         options.indexes = indexes;
         options.index_count = 1;
-        begin(&f, &options, 10);
-        ki_health health = health_of(f.informer, NULL);
+        limited_begin(&f, &options, 10);
+        ki_health health = limited_health(f.informer, NULL);
         assert_true(health.over_limit);
         assert_false(health.synced);
-        wait(&f);
+        limited_wait(&f);
         assert_int_equal(f.reports, 1);
         assert_false(ki_informer_has_synced(f.informer));
-        take_many(&f, 0, 8);
-        wait(&f);
+        limited_take_many(&f, 0, 8);
+        limited_wait(&f);
         is_within(&f, 2);
-        assert_true(health_of(f.informer, NULL).index_bytes > 2 * 400 * 40);
-        put_many(&f, 20, 24); /* by events, too */
+        assert_true(limited_health(f.informer, NULL).index_bytes > 2 * 400 * 40);
+        limited_put_many(&f, 20, 24); /* by events, too */
         test_world_settle(f.engine);
-        health = health_of(f.informer, NULL);
-        assert_true(health.over_limit && health.memory <= MAX);
-        take_many(&f, 20, 24);
-        wait(&f);
+        health = limited_health(f.informer, NULL);
+        assert_true(health.over_limit && health.memory <= LIMITED_MAX);
+        limited_take_many(&f, 20, 24);
+        limited_wait(&f);
         is_within(&f, 2);
-        end(&f);
+        limited_end(&f);
     }
 }
 
@@ -336,16 +204,16 @@ static int make_source(const ki_resource *resource, const char *name_space, void
     (void)resource;
     (void)name_space;
     (void)error;
-    fixture *f = user;
+    limited *f = user;
     return ki_local_source_table(f->source, ret_source);
 }
 
 static void factories_limit_the_sum(void **state)
 {
     (void)state;
-    fixture f;
-    begin_world(&f);
-    put_many(&f, 0, 15);
+    limited f;
+    limited_begin_world(&f);
+    limited_put_many(&f, 0, 15);
     ki_factory *factory = NULL;
     ki_factory_options options = KI_OPTIONS_INIT(ki_factory_options);
     options.engine = f.engine;
@@ -354,7 +222,7 @@ static void factories_limit_the_sum(void **state)
     options.at_limit = KI_AT_LIMIT_MAX;
     assert_int_equal(ki_factory_new(&options, &factory, NULL), -EINVAL);
     options.at_limit = KI_AT_LIMIT_REFUSE;
-    options.max_bytes = MAX;
+    options.max_bytes = LIMITED_MAX;
     assert_int_equal(ki_factory_new(&options, &factory, NULL), 0);
     ki_informer *first = NULL;
     ki_informer *second = NULL;
@@ -365,13 +233,14 @@ static void factories_limit_the_sum(void **state)
     ki_error reason = KI_ERROR_INIT;
     assert_int_not_equal(ki_informer_has_synced(first), ki_informer_has_synced(second));
     ki_informer *over = ki_informer_has_synced(first) ? second : first;
-    assert_true(health_of(over, &reason).over_limit);
+    assert_true(limited_health(over, &reason).over_limit);
     assert_non_null(strstr(reason.message, "of the factory"));
-    assert_true(health_of(first, NULL).memory + health_of(second, NULL).memory <= MAX);
+    assert_true(limited_health(first, NULL).memory + limited_health(second, NULL).memory <=
+                LIMITED_MAX);
     ki_factory_release(factory, over == first ? second : first);
-    wait(&f);
+    limited_wait(&f);
     assert_true(ki_informer_has_synced(over));
-    assert_false(health_of(over, NULL).over_limit);
+    assert_false(limited_health(over, NULL).over_limit);
     ki_factory_stop(factory);
     test_world_settle(f.engine);
     (void)ki_factory_unref(factory);
@@ -384,8 +253,8 @@ static void factories_limit_the_sum(void **state)
 static void arguments_are_checked(void **state)
 {
     (void)state;
-    fixture f;
-    begin_world(&f);
+    limited f;
+    limited_begin_world(&f);
     ki_source table = {0};
     assert_int_equal(ki_local_source_table(f.source, &table), 0);
     ki_informer_options options = KI_OPTIONS_INIT(ki_informer_options);
@@ -408,27 +277,27 @@ static void any_limit_is_kept(void **state)
 {
     (void)state;
     for (uint64_t max = 4000; max < 150000; max += 3001) {
-        fixture f;
+        limited f;
         ki_informer_options options = KI_OPTIONS_INIT(ki_informer_options);
         options.max_bytes = max;
         options.no_streaming = max % 2 != 0;
-        begin(&f, &options, 8);
+        limited_begin(&f, &options, 8);
         for (int round = 0; round < 12; round++) {
-            ki_health health = health_of(f.informer, NULL);
+            ki_health health = limited_health(f.informer, NULL);
             assert_true(health.memory <= max);
             assert_int_equal(health.synced || round > 1, !health.over_limit || round > 1);
             assert_true(!health.synced || round > 1 || health.objects == 8);
             if (round == 1) {
-                put_many(&f, 8, 14);
+                limited_put_many(&f, 8, 14);
             } else if (round == 5) {
-                take_many(&f, 0, 14);
+                limited_take_many(&f, 0, 14);
             }
             test_world_advance(&f.world, f.engine, 70 * TEST_SECOND);
         }
-        ki_health health = health_of(f.informer, NULL);
+        ki_health health = limited_health(f.informer, NULL);
         assert_true(health.synced && !health.over_limit);
         assert_int_equal(health.objects, 0);
-        end(&f);
+        limited_end(&f);
     }
 }
 

@@ -95,11 +95,10 @@ static void leave_out(ki__handler_queue *queue, size_t number)
     queue->dead++;
 }
 
-/* Replaces the object of a pending notification by that of `note`; it is one of `type` from here on.
- * Its key is equal, but the index must borrow it from the object that stays; replacing an existing key cannot
- * fail. */
-static void renew(ki__handler_queue *queue, size_t number, const ki__note *note,
-                  ki__note_type type)
+/* Replaces the object of a pending notification by that of `note`; it is one of `type` from here
+ * on. Its key is equal, but the index must borrow it from the object that stays; replacing an
+ * existing key cannot fail. */
+static void renew(ki__handler_queue *queue, size_t number, const ki__note *note, ki__note_type type)
 {
     ki__note *waiting = ki__handler_queue_at(queue, number);
     const ki_object *before = waiting->object;

@@ -36,6 +36,7 @@ static void free_informer(ki_informer *informer)
     ki__members_leave(&informer->member);
     ki__timer_done(&informer->version_timer);
     ki__informer_leave_group(informer);
+    ki__informer_end_limit(informer);
     ki__timer_done(&informer->retry);
     ki__mutations_done(&informer->mutations);
     if (informer->applier.store != NULL) {
@@ -221,8 +222,8 @@ static int make_parts(ki_informer *informer, const ki_informer_options *o, ki_er
     if (r < 0) {
         return r;
     }
-    ki__informer_limit_packer(informer);
-    r = make_queue(informer, error);
+    r = ki__informer_init_limit(informer, o, error);
+    r = r < 0 ? r : make_queue(informer, error);
     if (r < 0) {
         return r;
     }

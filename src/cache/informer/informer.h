@@ -8,6 +8,7 @@
  *   informer_status.c    sync, health and other queries
  *   informer_version.c   waiting for a version of the store
  *   memory_limit.c       max_bytes
+ *   reduction.c          smaller objects when it is reached
  *
  * Locks: `lock` protects the handlers and the state, and makes publishing a version and queueing
  * its notifications atomic. It is never held during callbacks. Registrations have locks of their

@@ -81,20 +81,6 @@ static void on_watch_error(ki_reflector *reflector, const ki_watch_failure *fail
     informer->options.on_watch_error(informer, failure, informer->options.watch_error_user);
 }
 
-static void on_many_opened(void *user)
-{
-    ki_informer *informer = user;
-    (void)ki__engine_post(informer->engine, &informer->close_opened);
-}
-
-/* With packed storage: when many objects are open, some are closed. */
-static void listen_for_opened(ki_informer *informer, void (*on_full)(void *user))
-{
-    if (informer->store->packer != NULL) {
-        ki__packer_on_full(informer->store->packer, on_full, informer);
-    }
-}
-
 /* The reflector has stopped; nothing is queued from here on. */
 static void on_stopped(ki_reflector *reflector, void *user)
 {
@@ -102,8 +88,9 @@ static void on_stopped(ki_reflector *reflector, void *user)
     (void)reflector;
     ki_queue_stop(informer->queue);
     ki__timer_cancel(&informer->retry);
+    ki__timer_cancel(&informer->limit.timer);
     (void)ki__engine_unpost(informer->engine, &informer->task);
-    listen_for_opened(informer, NULL);
+    ki__informer_listen_for_opened(informer, NULL);
     (void)ki__engine_unpost(informer->engine, &informer->close_opened);
     ki__wake_list_send_all(&informer->wakes); /* the task may have been posted for these */
     ki__mutex_lock(&informer->lock);
@@ -190,7 +177,7 @@ static int make_reflector(ki_informer *informer, ki_reflector **ret_reflector, k
         return r;
     }
     (*ret_reflector)->packer = informer->store->packer;
-    listen_for_opened(informer, on_many_opened);
+    ki__informer_listen_for_opened(informer, ki__informer_on_many_opened);
     return 0;
 }
 

@@ -220,6 +220,8 @@ static void count_memory(const ki_informer *informer, ki_health *h)
 {
     const ki_memory memory = ki__informer_memory(informer);
     h->over_limit = memory.over_limit;
+    h->reduction = memory.reduction;
+    h->reduced = memory.reduction == KI_REDUCTION_METADATA;
     h->refusals = atomic_load_explicit(&informer->limit.refusals, memory_order_relaxed);
     h->max_bytes = memory.max_bytes;
     h->memory = memory.total;

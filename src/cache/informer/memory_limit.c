@@ -116,6 +116,7 @@ ki_memory ki__informer_memory(const ki_informer *informer)
     memory.total += memory.queues + memory.decoding;
     memory.max_bytes = informer->options.max_bytes;
     memory.over_limit = atomic_load_explicit(&limit->over, memory_order_relaxed);
+    memory.reduction = (ki_reduction)atomic_load_explicit(&limit->reduction, memory_order_relaxed);
     return memory;
 }
 
@@ -139,10 +140,15 @@ static int refuse(ki_informer *informer, const ki_memory *memory, const ki__limi
                         "max_bytes%s: %llu bytes needed, limit %llu: objects %llu, indexes %llu, "
                         "old versions %llu, queues %llu, decoding %llu",
                         group == NULL ? "" : " of the factory",
-                        (unsigned long long)(memory->total + others),
-                        (unsigned long long)max, (unsigned long long)memory->objects,
-                        (unsigned long long)memory->indexes, (unsigned long long)memory->versions,
-                        (unsigned long long)memory->queues, (unsigned long long)memory->decoding);
+                        (unsigned long long)(memory->total + others), (unsigned long long)max,
+                        (unsigned long long)memory->objects, (unsigned long long)memory->indexes,
+                        (unsigned long long)memory->versions, (unsigned long long)memory->queues,
+                        (unsigned long long)memory->decoding);
+    if (ki__informer_may_reduce(informer, memory)) {
+        bool packs = informer->options.at_limit == KI_AT_LIMIT_PACK;
+        ki__error_add(&limit->reason,
+                      ki_str_from(packs ? "; packing objects" : "; keeping metadata only"));
+    }
     if (error != NULL) {
         ki__error_copy(error, &limit->reason);
     }
@@ -153,19 +159,33 @@ static int refuse(ki_informer *informer, const ki_memory *memory, const ki__limi
     return KI_ERR_OVER_LIMIT;
 }
 
+static bool is_within(uint64_t bytes, uint64_t max, unsigned part)
+{
+    return bytes <= max - max / part;
+}
+
 /* `part` of each limit is left free. */
 static int check(ki_informer *informer, const ki_memory *memory, unsigned part, ki_error *error)
 {
     ki__limit_group *group = informer->limit.group;
     uint64_t max = informer->options.max_bytes;
-    if (max != 0 && memory->total > max - max / part) {
+    if (max != 0 && !is_within(memory->total, max, part)) {
         return refuse(informer, memory, NULL, 0, error);
     }
     uint64_t others = group != NULL ? memory_of_others(group, informer) : 0;
-    if (group != NULL && memory->total + others > group->max_bytes - group->max_bytes / part) {
+    if (group != NULL && !is_within(memory->total + others, group->max_bytes, part)) {
         return refuse(informer, memory, group, others, error);
     }
     return 0;
+}
+
+bool ki__informer_has_room(const ki_informer *informer, uint64_t bytes, unsigned part)
+{
+    ki__limit_group *group = informer->limit.group;
+    uint64_t max = informer->options.max_bytes;
+    return (max == 0 || is_within(bytes, max, part)) &&
+           (group == NULL ||
+            is_within(bytes + memory_of_others(group, informer), group->max_bytes, part));
 }
 
 static bool has_limit(const ki_informer *informer)
@@ -206,9 +226,9 @@ static uint64_t listed_in(const ki_informer *informer, const ki_deltas *deltas)
         if (delta->type == KI_DELTA_REPLACED_ALL) {
             return listed;
         }
-        if (delta->type == KI_DELTA_REPLACED && ki_snapshot_get(informer->applier.before,
-                                                                ki_object_key(delta->object)) !=
-                                                    delta->object) {
+        if (delta->type == KI_DELTA_REPLACED &&
+            ki_snapshot_get(informer->applier.before, ki_object_key(delta->object)) !=
+                delta->object) {
             bytes += ki__object_footprint(delta->object) + KI__REFLECTOR_ENTRY_BYTES;
         }
     }
@@ -274,19 +294,19 @@ static void recover(ki_informer *informer)
 void ki__informer_review_limit(ki_informer *informer)
 {
     ki__memory_limit *limit = &informer->limit;
-    if (limit->drop) {
+    if (limit->drop || limit->reduces) {
         drop_queue(informer);
     }
     if (informer->queue->length == 0) {
         atomic_store_explicit(&limit->listed, 0, memory_order_relaxed);
     }
-    if (!atomic_load_explicit(&limit->over, memory_order_relaxed)) {
-        return;
-    }
-    if (limit->untold) {
+    bool over = atomic_load_explicit(&limit->over, memory_order_relaxed);
+    if (over && limit->untold) {
         report(informer);
     }
-    if (informer->queue->length == 0 && informer->reflector->shared.health.syncs > limit->syncs) {
+    if (over && !limit->reduces && informer->queue->length == 0 &&
+        informer->reflector->shared.health.syncs > limit->syncs) {
         recover(informer);
     }
+    ki__informer_review_reduction(informer);
 }

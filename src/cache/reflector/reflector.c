@@ -523,6 +523,7 @@ int ki_reflector_new(const ki_reflector_options *options, ki_reflector **ret_ref
     r->source = source;
     r->target = target;
     r->options = o;
+    r->projection = o.projection;
     set_times(&r->times, &o);
     (void)ki_projection_ref(o.projection);
     code = init_parts(r, error);

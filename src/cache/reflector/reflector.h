@@ -105,7 +105,10 @@ struct ki_reflector {
     ki__reflector_times times;
     char *text;
     ki__selection *selection; /* inside ki_engine_run() only, once started */
-    ki__packer *packer;       /* of the store behind the target, which outlives this; or NULL */
+    /** What objects are reduced to, by an informer that is at its limit; otherwise that of the
+     *  options. Lives as long as the target. Inside ki_engine_run() only, once started. */
+    const ki_projection *projection;
+    ki__packer *packer; /* of the store behind the target, which outlives this; or NULL */
 
     /* Inside ki_engine_run() only. */
     ki__task task;
@@ -236,6 +239,9 @@ void ki__reflector_fail_at_once(ki_reflector *r, ki_reflector_state next, const 
 /** The target has dropped what it received: lists again after a backoff. Inside the engine, not in
  *  a callback of the reflector. */
 void ki__reflector_reject(ki_reflector *r, const ki_error *error);
+/** Lists again now, unless it is listing. Inside the engine, not in a callback of the
+ *  reflector. */
+void ki__reflector_relist(ki_reflector *r);
 /** Cancels the current call and its timers. */
 void ki__reflector_drop_call(ki_reflector *r);
 /** Sets the times of a call that starts now. `limit_ns` is its time limit. */
@@ -282,6 +288,17 @@ void ki__reflector_on_reminder(ki__timer *timer);
 int ki__reflector_complete(ki_reflector *r, const char *version, ki_error *error);
 
 typedef int (*ki__collector)(ki__collect *collect, const ki_object *object);
+
+/** The projection for requests: a transform function always receives what the options keep. */
+static inline const ki_projection *ki__reflector_requested(const ki_reflector *r)
+{
+    return r->target.transform != NULL ? r->options.projection : r->projection;
+}
+
+/** What an object is reduced to before it is passed to the target: *ret_object is a reference, or
+ *  unchanged if there is nothing to do. 0 or -ENOMEM. */
+int ki__reflector_reduce(const ki_reflector *r, const ki_object *object, ki_object **ret_object,
+                         ki_error *error);
 
 /** What is kept of an object that the source gave as a whole: *ret_object is a reference, or
  *  unchanged if there is nothing to do. 0 or -ENOMEM. */

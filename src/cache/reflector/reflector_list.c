@@ -42,7 +42,7 @@ void ki__reflector_list_begin(ki_reflector *r)
         /* Servers reject it without a version. */
         .resource_version_match = r->requested[0] == '\0' ? "" : "NotOlderThan",
         .limit = page_size(r, r->requested),
-        .projection = r->options.projection,
+        .projection = ki__reflector_requested(r),
     };
     ki__reflector_count(r, &r->shared.health.lists);
     r->pages.paused = r->paused;

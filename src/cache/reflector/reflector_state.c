@@ -250,6 +250,20 @@ void ki__reflector_reject(ki_reflector *r, const ki_error *error)
     ki__reflector_check(r);
 }
 
+void ki__reflector_relist(ki_reflector *r)
+{
+    if (ki__reflector_is_stopping(r)) {
+        return;
+    }
+    if (r->state == KI_REFLECTOR_BACKOFF && r->then == KI__THEN_LIST) {
+        ki__timer_set(&r->wait, ki__engine_now(r->engine));
+    } else if (r->state == KI_REFLECTOR_WATCHING || r->state == KI_REFLECTOR_BACKOFF) {
+        r->relist_reason = KI_FAILURE_LOCAL;
+        ki__reflector_go_sync(r);
+    }
+    ki__reflector_check(r);
+}
+
 void ki__reflector_fail_at_once(ki_reflector *r, ki_reflector_state next, const ki_error *error)
 {
     ki_watch_operation operation = ki__reflector_operation(r);

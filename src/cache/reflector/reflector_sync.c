@@ -187,10 +187,32 @@ static int gather(ki_reflector *r, const ki_object *object, ki__collector collec
 int ki__reflector_project(const ki_reflector *r, const ki_object *object, ki_object **ret_object,
                           ki_error *error)
 {
-    const ki_projection *projection = r->options.projection;
+    const ki_projection *projection = ki__reflector_requested(r);
     return projection != NULL && !ki_object_is_partial(object)
                ? ki_object_project(object, projection, ret_object, error)
                : 0;
+}
+
+int ki__reflector_reduce(const ki_reflector *r, const ki_object *object, ki_object **ret_object,
+                         ki_error *error)
+{
+    return r->projection != r->options.projection && ki__object_projection(object) != r->projection
+               ? ki__object_reduce(object, r->projection, ret_object, error)
+               : 0;
+}
+
+/* Collects an object in its final form. */
+static int gather_reduced(ki_reflector *r, const ki_object *object, ki__collector collect,
+                          ki_error *error)
+{
+    ki_object *reduced = NULL;
+    int code = ki__reflector_reduce(r, object, &reduced, error);
+    if (code < 0) {
+        return code;
+    }
+    code = gather(r, reduced != NULL ? reduced : object, collect, error);
+    (void)ki_object_unref(reduced);
+    return code;
 }
 
 int ki__reflector_collect(ki_reflector *r, const ki_object *object, ki__collector collect,
@@ -208,7 +230,7 @@ int ki__reflector_collect(ki_reflector *r, const ki_object *object, ki__collecto
     }
     if (code >= 0) {
         r->released += made != NULL && made != object ? ki__object_footprint(object) : 0;
-        code = gather(r, made != NULL ? made : object, collect, error);
+        code = gather_reduced(r, made != NULL ? made : object, collect, error);
         (void)ki_object_unref(made);
     } else if (!ki_error_is_retriable(code)) {
         ki__reflector_skipped(r, ki_object_key(object), error);

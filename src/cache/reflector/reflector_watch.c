@@ -198,11 +198,18 @@ static int deliver_to_target(ki_reflector *r, ki_watch_event_type type, const ki
 /* Passes an event to the target, if it has the memory. */
 static int pass(ki_reflector *r, ki_watch_event_type type, const ki_object *object, ki_error *error)
 {
+    ki_object *reduced = NULL;
+    int code = ki__reflector_reduce(r, object, &reduced, error);
+    if (code < 0) {
+        return code;
+    }
+    object = reduced != NULL ? reduced : object;
     r->removes = type == KI_WATCH_EVENT_DELETED;
-    int code = ki__reflector_reserve(r, ki__object_footprint(object), error);
+    code = ki__reflector_reserve(r, ki__object_footprint(object), error);
     r->removes = false;
     code = code < 0 ? code : deliver_to_target(r, type, object, error);
     ki__reflector_unreserve(r);
+    (void)ki_object_unref(reduced);
     return code;
 }
 
@@ -480,7 +487,7 @@ int ki__reflector_open_watch(ki_reflector *r, ki_list_options *options, ki_error
     options->shard_selector = r->selection->shard_text;
     options->timeout_ms = ki__seconds_to_ms(seconds);
     options->allow_bookmarks = true;
-    options->projection = r->options.projection;
+    options->projection = ki__reflector_requested(r);
     int code = r->source.watch(options, &sink, r->source.user, &r->call, error);
     if (code < 0) {
         r->call = NULL;

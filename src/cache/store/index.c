@@ -11,6 +11,7 @@
 #include "base/assert.h"
 #include "base/error.h"
 #include "base/sort.h"
+#include "object/object.h"
 
 /* VALUES_MAX limits the total size of an object's values, and also their number: they may be
  * empty. */
@@ -151,6 +152,10 @@ int ki__index_values_of(ki_index_values *values, const ki__index_def *def, const
     if (values->failed < 0) {
         return ki__error_set(error, values->failed, "index %s, object %s: %s", def->index.name,
                              ki_object_key(object), ki_error_text(values->failed));
+    }
+    if (r < 0 && r != -ENOMEM && r != KI_ERR_LIMIT && ki__object_is_reduced(object)) {
+        values->count = 0; /* the function cannot know that there is less of the object */
+        r = 0;
     }
     if (r < 0) {
         return ki__error_set(error, r == -ENOMEM || r == KI_ERR_LIMIT ? r : KI_ERR_INDEX_FUNCTION,

@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/options.h"
 #include "base/process.h"
+#include "cache/store/shrink.h"
 #include "cache/store/txn.h"
 #include "cache/store/version.h"
 
@@ -68,12 +69,22 @@ ki_store *ki_store_unref(ki_store *store)
     return NULL;
 }
 
+int ki__store_pack(ki_store *store, ki_error *error)
+{
+    ki__packer *packer = NULL;
+    int r = ki__packer_new(store->alloc, &packer, error);
+    if (r >= 0) {
+        atomic_store(&store->packer, packer);
+    }
+    return r;
+}
+
 static int make_packer(ki_store *store, ki_storage storage, ki_error *error)
 {
     if ((unsigned)storage >= KI_STORAGE_MAX) {
         return ki__error_set(error, -EINVAL, "storage: unknown kind of storage");
     }
-    return storage == KI_STORAGE_PACKED ? ki__packer_new(store->alloc, &store->packer, error) : 0;
+    return storage == KI_STORAGE_PACKED ? ki__store_pack(store, error) : 0;
 }
 
 int ki_store_new(const ki_store_options *options, ki_store **ret_store, ki_error *error)

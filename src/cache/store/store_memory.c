@@ -21,8 +21,9 @@ ki_memory ki__store_memory(const ki_store *store)
         .versions = load(&store->version_bytes),
         .older_versions = ki__store_versions(store) - 1,
     };
-    if (store->packer != NULL) {
-        const ki__pack_memory packing = ki__packer_memory(store->packer);
+    const ki__packer *packer = store->packer;
+    if (packer != NULL) {
+        const ki__pack_memory packing = ki__packer_memory(packer);
         memory.versions += packing.opened;
         memory.packing = packing.dictionaries + packing.contexts;
     }

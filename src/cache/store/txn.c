@@ -485,6 +485,23 @@ static int put(ki_txn *txn, const ki_object *object, uint32_t hash, uint32_t *re
     return r;
 }
 
+/* Replaces the object at `id` by another form of it. Owns `form`, which may be NULL: no memory. */
+static int exchange_form(ki_txn *txn, const ki_object *object, uint32_t id, ki_object *form)
+{
+    ki__slot *slot = NULL;
+    int r = form != NULL ? ki__vec_touch(&txn->edit, &txn->next->objects, id, &slot) : -ENOMEM;
+    r = r < 0 ? r : ki__edit_reserve(&txn->edit);
+    if (r < 0) {
+        (void)ki_object_unref(form);
+        return r;
+    }
+    txn->next->object_bytes += ki__object_footprint(form) - ki__object_footprint(object);
+    /* Garbage in any case: notes of this transaction may refer to it, also if no version had it. */
+    ki__edit_discard(&txn->edit, (void *)(uintptr_t)object, id, ki__object_footprint(object));
+    slot->ptr = form;
+    return 0;
+}
+
 int ki__txn_close(ki_txn *txn, const ki_object *object)
 {
     ki_str key = ki__object_key(object);
@@ -492,18 +509,19 @@ int ki__txn_close(ki_txn *txn, const ki_object *object)
     if (id == KI__TABLE_NONE || ki__vec_get(&txn->next->objects, id).ptr != object) {
         return 0;
     }
-    ki__slot *slot = NULL;
-    ki_object *closed = ki__packed_copy(object);
-    int r = closed != NULL ? ki__vec_touch(&txn->edit, &txn->next->objects, id, &slot) : -ENOMEM;
-    r = r < 0 ? r : ki__edit_reserve(&txn->edit);
-    if (r < 0) {
-        (void)ki_object_unref(closed);
+    return exchange_form(txn, object, id, ki__packed_copy(object));
+}
+
+int ki__txn_pack(ki_txn *txn, const ki_object *object, uint32_t id, ki_error *error)
+{
+    ki_object *packed = NULL;
+    int r = ki__packer_pack(txn->store->packer, object, &packed, error);
+    if (r < 0 || packed == object) {
+        (void)ki_object_unref(packed);
         return r;
     }
-    /* Garbage in any case: notes of this transaction may refer to it, also if no version had it. */
-    ki__edit_discard(&txn->edit, (void *)(uintptr_t)object, id, ki__object_footprint(object));
-    slot->ptr = closed;
-    return 0;
+    r = exchange_form(txn, object, id, packed);
+    return r < 0 ? ki__error_code(error, r) : 1;
 }
 
 int ki__txn_exchange(ki_txn *txn, const ki_object *object, uint32_t hash, const ki_object **ret_old,

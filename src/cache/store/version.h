@@ -81,8 +81,9 @@ struct ki_store {
     int (*transform)(const ki_object *object, ki_object **ret_object, void *user);
     void *transform_user;
     uint32_t max_objects;
-    uint64_t process;   /* creating process */
-    ki__packer *packer; /* NULL: objects are stored as they are */
+    uint64_t process; /* creating process */
+    /** NULL: objects are stored as they are. The writer may set it, once. */
+    _Atomic(ki__packer *) packer;
 
     /* Any thread. */
     ki__refs handles;            /* references of users */

@@ -370,8 +370,7 @@ void ki__packer_note_opened(ki__packer *packer, ki__packed *packed, size_t bytes
     size_t most = atomic_load(&packer->open_max) + 1; /* not 0 */
     if (atomic_load(&packer->closed)) {
         drop_opened(packer); /* closed meanwhile */
-    } else if (count % KI__PACK_OPENED_MAX == 0 ||
-               fresh / most != (fresh + bytes) / most) {
+    } else if (count % KI__PACK_OPENED_MAX == 0 || fresh / most != (fresh + bytes) / most) {
         call_on_full(packer);
     }
 }

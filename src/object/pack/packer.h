@@ -77,7 +77,7 @@ struct ki__packer {
 typedef struct ki__pack_memory {
     size_t dictionaries;
     size_t contexts; /* of libzstd, and buffers */
-    size_t opened; /* plain forms, which readers hold or have read recently */
+    size_t opened;   /* plain forms, which readers hold or have read recently */
 } ki__pack_memory;
 
 int ki__packer_new(const ki_alloc *alloc, ki__packer **ret_packer, ki_error *error);

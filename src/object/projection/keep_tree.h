@@ -41,10 +41,16 @@ struct ki_projection {
     const ki__keep_node *root; /* NULL: everything is kept */
     const ki__keep_node *metadata;
     const ki__keep_node *labels;
+    bool is_reduction;    /* made by ki__projection_new_metadata() */
     ki__keep_node *nodes; /* the arrays that the tree consists of */
     ki__keep_child *children;
     char *names;
 };
+
+/** The projection that keeps the metadata which is kept without being named, as far as `keep` and
+ *  `drop`, which were used for another projection, keep it. Errors as ki_projection_new(). */
+int ki__projection_new_metadata(const char *keep, const char *drop, const ki_alloc *alloc,
+                                ki_projection **ret_projection, ki_error *error);
 
 /** The node of a member of a partly kept map. */
 static inline const ki__keep_node *ki__keep_member(const ki__keep_node *node, ki_str name)

@@ -42,6 +42,7 @@ typedef struct child {
 typedef struct build {
     const ki_alloc *alloc;
     ki_error *error;
+    bool metadata;     /* nothing else is kept */
     pattern *patterns; /* capacity: KI__KEEP_PATHS_MAX */
     size_t pattern_count;
     char *names; /* of the patterns; capacity: NAMES_MAX */
@@ -198,16 +199,32 @@ static bool has_keep(const build *b)
     return found;
 }
 
+static bool names_label(const pattern *p)
+{
+    return p->count > 2 && step_is(p->steps[0], "metadata") && step_is(p->steps[1], "labels");
+}
+
+/* Whether a path of `keep` names a label. */
 static bool names_labels(const build *b)
 {
     for (size_t i = 0; i < b->pattern_count; i++) {
-        const pattern *p = &b->patterns[i];
-        if (!p->drop && p->count > 2 && step_is(p->steps[0], "metadata") &&
-            step_is(p->steps[1], "labels")) {
+        if (names_label(&b->patterns[i])) {
             return true;
         }
     }
     return false;
+}
+
+/* Removes given paths that do not name a label. */
+static void leave_labels(build *b, size_t always)
+{
+    size_t left = always;
+    for (size_t i = always; i < b->pattern_count; i++) {
+        if (names_label(&b->patterns[i])) {
+            b->patterns[left++] = b->patterns[i];
+        }
+    }
+    b->pattern_count = left;
 }
 
 /* Whether every place at or below `path` is at or below `drop`. */
@@ -287,7 +304,10 @@ static int add_paths(build *b, const char *keep, const char *drop)
         r = add_path(b, ki_str_from(always[i]), false, false);
     }
     r = r < 0 ? r : add_list(b, keep, "keep", false);
-    bool some = b->pattern_count > ALWAYS;
+    bool some = b->metadata || b->pattern_count > ALWAYS;
+    if (r >= 0 && b->metadata) {
+        leave_labels(b, ALWAYS);
+    }
     bool labels = names_labels(b);
     r = r < 0 ? r : add_list(b, drop, "drop", true);
     r = r < 0 ? r : check_drops(b, ALWAYS);
@@ -489,6 +509,7 @@ static ki_projection *finish(const build *b)
     }
     ki__refs_init(&projection->refs);
     projection->alloc = b->alloc;
+    projection->is_reduction = b->metadata;
     projection->nodes = (ki__keep_node *)(projection + 1);
     projection->children = (ki__keep_child *)(projection->nodes + b->place_count);
     projection->names = (char *)(projection->children + b->child_count);
@@ -498,11 +519,10 @@ static ki_projection *finish(const build *b)
 _Static_assert(sizeof(ki_projection) % _Alignof(ki__keep_node) == 0, "nodes follow");
 _Static_assert(sizeof(ki__keep_node) % _Alignof(ki__keep_child) == 0, "children follow");
 
-int ki_projection_new(const char *keep, const char *drop, const ki_alloc *alloc,
-                      ki_projection **ret_projection, ki_error *error)
+static int compile(const char *keep, const char *drop, const ki_alloc *alloc, bool metadata,
+                   ki_projection **ret_projection, ki_error *error)
 {
-    KI__REQUIRE(ret_projection, error);
-    build b = {.alloc = ki__alloc_or_default(alloc), .error = error};
+    build b = {.alloc = ki__alloc_or_default(alloc), .error = error, .metadata = metadata};
     ki_projection *made = NULL;
     b.patterns = ki__alloc_array(b.alloc, KI__KEEP_PATHS_MAX, sizeof(*b.patterns));
     b.names = ki__alloc(b.alloc, NAMES_MAX);
@@ -521,6 +541,19 @@ int ki_projection_new(const char *keep, const char *drop, const ki_alloc *alloc,
         *ret_projection = made;
     }
     return r;
+}
+
+int ki_projection_new(const char *keep, const char *drop, const ki_alloc *alloc,
+                      ki_projection **ret_projection, ki_error *error)
+{
+    KI__REQUIRE(ret_projection, error);
+    return compile(keep, drop, alloc, false, ret_projection, error);
+}
+
+int ki__projection_new_metadata(const char *keep, const char *drop, const ki_alloc *alloc,
+                                ki_projection **ret_projection, ki_error *error)
+{
+    return compile(keep, drop, alloc, true, ret_projection, error);
 }
 
 ki_projection *ki_projection_ref(const ki_projection *projection)
