@@ -40,6 +40,7 @@ enum {
     KI__FIRST_SIZE_ki_error_hook = 24,
     KI__FIRST_SIZE_ki_event = 56,
     KI__FIRST_SIZE_ki_factory_options = 136,
+    KI__FIRST_SIZE_ki_field_size = 40,
     KI__FIRST_SIZE_ki_handler = 80,
     KI__FIRST_SIZE_ki_handler_options = 64,
     KI__FIRST_SIZE_ki_health = 448,

@@ -22,6 +22,7 @@
 #include <kinformer/error.h>
 #include <kinformer/factory.h>
 #include <kinformer/field_selector.h>
+#include <kinformer/field_sizes.h>
 #include <kinformer/handler.h>
 #include <kinformer/health.h>
 #include <kinformer/index.h>
@@ -137,6 +138,7 @@ SIZED(ki_error, 1064, message, 40)
 SIZED(ki_error_hook, 24, user, 16)
 SIZED(ki_event, 56, note, 48)
 SIZED(ki_factory_options, 136, user, 128)
+SIZED(ki_field_size, 40, rest, 32)
 SIZED(ki_handler, 80, destroy, 72)
 SIZED(ki_handler_options, 64, user, 56)
 SIZED(ki_health, 448, reduced, 444)
