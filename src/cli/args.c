@@ -116,6 +116,27 @@ static int set_number(uint32_t *number, const char *value)
     return 0;
 }
 
+/* Parses a number of bytes with a suffix as in Kubernetes. */
+static int set_bytes(uint64_t *bytes, const char *value)
+{
+    static const struct {
+        const char *name;
+        uint64_t bytes;
+    } suffixes[] = {{"", 1},         {"k", 1000},     {"M", 1000000}, {"G", 1000000000},
+                    {"Ki", 1 << 10}, {"Mi", 1 << 20}, {"Gi", 1 << 30}};
+    uint64_t number;
+    if (value == NULL || read_number(&value, &number) < 0) {
+        return KI_ERR_INVALID;
+    }
+    for (size_t i = 0; i < sizeof(suffixes) / sizeof(suffixes[0]); i++) {
+        if (strcmp(value, suffixes[i].name) == 0) {
+            *bytes = number * suffixes[i].bytes; /* both are below 2^32 */
+            return 0;
+        }
+    }
+    return KI_ERR_INVALID;
+}
+
 static void take_rest(reading *reads, cli_words *words)
 {
     for (; *reads->next != NULL; reads->next++) {
@@ -145,6 +166,8 @@ static int set_value(const cli_option *option, void *member, const char *value)
         return 0;
     case CLI_ARG_NUMBER:
         return set_number(member, value);
+    case CLI_ARG_BYTES:
+        return set_bytes(member, value);
     case CLI_ARG_DURATION:
         return cli_args_duration(value, member);
     case CLI_ARG_REST:
@@ -170,6 +193,8 @@ static const char *values_of(const cli_option *option)
         return "a duration such as 500ms, 10s, 1m30s or 2h";
     case CLI_ARG_NUMBER:
         return "a whole number";
+    case CLI_ARG_BYTES:
+        return "a number of bytes such as 500000, 64Ki, 200M or 2Gi";
     default:
         return option->value != NULL ? option->value : "true or false";
     }

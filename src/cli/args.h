@@ -21,6 +21,7 @@ typedef enum cli_arg_type {
     CLI_ARG_OPTIONAL, /* const char *: "" for --name alone; a value requires '=' */
     CLI_ARG_LIST,     /* cli_words: one word per occurrence */
     CLI_ARG_NUMBER,   /* uint32_t */
+    CLI_ARG_BYTES,    /* uint64_t: 1000000, or with a suffix: 64Ki, 200M, 2Gi */
     CLI_ARG_DURATION, /* uint32_t, milliseconds: 500ms, 10s, 1m30s, 2h; a plain number is seconds */
     CLI_ARG_REST, /* cli_words: --name WORD... takes all remaining words, even those that look like
                      options; --name=WORD takes one; the words after "--" belong to it as well */

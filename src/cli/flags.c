@@ -42,6 +42,8 @@ const cli_option cli_flags_connect[] = {
      "keep only these fields, such as .spec.nodeName,.status.phase"},
     {"drop", 0, CLI_ARG_TEXT, AT(drop), "PATHS|usual", "do not keep these fields"},
     {"packed", 0, CLI_ARG_FLAG, AT(packed), NULL, "keep objects compressed in memory"},
+    {"max-bytes", 0, CLI_ARG_BYTES, AT(max_bytes), "BYTES",
+     "limit of the memory of all caches, such as 200M"},
     {"server", 's', CLI_ARG_TEXT, AT(server), "URL", "API server URL, overrides the cluster's"},
     {"tls-server-name", 0, CLI_ARG_TEXT, AT(tls_server_name), "NAME",
      "host name expected in the server's certificate"},

@@ -29,6 +29,7 @@ typedef struct cli_flags {
     const char *keep;
     const char *drop;
     bool packed;
+    uint64_t max_bytes; /* of all caches together; 0: no limit */
     const char *server;
     const char *tls_server_name;
     const char *ca_file;

@@ -372,6 +372,7 @@ int cli_session_start(cli_session *s, const ki_handler *handler,
     ki_factory_options options = KI_OPTIONS_INIT(ki_factory_options);
     options.name_space = cli_flags_namespace(s->flags, s->config);
     options.resync_ms = s->resync_ms;
+    options.max_bytes = s->flags->max_bytes;
     options.json_if_incomplete = true; /* output must not lack fields */
     options.configure = configure;
     options.user = s;

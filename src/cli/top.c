@@ -6,6 +6,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "cli/advise.h"
 #include "cli/command.h"
 #include "cli/command_loop.h"
 #include "cli/follow.h"
@@ -22,6 +23,8 @@
 typedef struct top_options {
     uint32_t interval_ms;
     uint32_t count;
+    bool advise;
+    const char *output;
     cli_serve_options serve;
 } top_options;
 
@@ -31,6 +34,9 @@ static const cli_option options[] = {
     {"interval", 'i', CLI_ARG_DURATION, AT(interval_ms), "DURATION",
      "refresh interval; default 1s"},
     {"count", 'c', CLI_ARG_NUMBER, AT(count), "N", "exit after N refreshes; 0: never"},
+    {"advise", 0, CLI_ARG_FLAG, AT(advise), NULL,
+     "memory by field, and what --keep, --drop and --packed would leave"},
+    {"output", 'o', CLI_ARG_TEXT, AT(output), "json", "with --advise: print JSON"},
     CLI_SERVE_OPTIONS(top_options, serve),
 };
 
@@ -46,7 +52,7 @@ static const cli_gauge *measure(const cli_target *target, const ki_health *healt
 {
     topping *t = target->user;
     cli_gauge *gauge = &t->gauges[target - t->session.targets];
-    cli_gauge_measure(gauge, target, health);
+    cli_gauge_measure(gauge, health);
     return gauge;
 }
 
@@ -69,6 +75,11 @@ static const cli_heading headings[] = {
     {"RELISTS", true, true, false},   {"WHY", true, false, false},
 };
 
+static const char *state_of(const ki_health *health)
+{
+    return health->over_limit ? "over limit" : ki_reflector_state_name(health->state);
+}
+
 static void put_row(cli_table *table, const cli_target *target)
 {
     ki_health health = cli_follow_health(target);
@@ -79,9 +90,9 @@ static void put_row(cli_table *table, const cli_target *target)
     bool wide = table->line_width >= CLI_TABLE_WIDE;
     cli_table_row(table, cli_gauge_color(&health));
     cli_put(cli_table_cell(table), target->label);
-    cli_put(cli_table_cell(table), ki_reflector_state_name(r->state));
+    cli_put(cli_table_cell(table), state_of(&health));
     cli_put_count(cli_table_cell(table), cli_gauge_objects(&health));
-    cli_put_bytes(cli_table_cell(table), gauge->memory);
+    cli_put_bytes(cli_table_cell(table), health.memory);
     if (wide) {
         cli_put_bytes(cli_table_cell(table), r->bytes);
     }
@@ -96,6 +107,55 @@ static void put_row(cli_table *table, const cli_target *target)
     if (!wide && why[0] != '\0') {
         cli_put_escaped(cli_table_line(table), ki_str_from(why));
         cli_table_end_row(table);
+    }
+}
+
+static const cli_heading memory_headings[] = {
+    {"MEMORY", false, false, true},  {"OBJECTS", false, true, false},
+    {"INDEXES", false, true, false}, {"READERS", false, true, false},
+    {"QUEUES", false, true, false},  {"TOTAL", false, true, false},
+};
+
+static void put_memory_row(cli_table *table, const char *label, const ki_health *h)
+{
+    cli_table_row(table, h->over_limit ? CLI_COLOR_RED : CLI_COLOR_NONE);
+    cli_put(cli_table_cell(table), label);
+    cli_put_bytes(cli_table_cell(table), h->object_bytes);
+    cli_put_bytes(cli_table_cell(table), h->index_bytes);
+    cli_put_bytes(cli_table_cell(table), h->version_bytes);
+    cli_put_bytes(cli_table_cell(table), h->queue_bytes + h->decoding_bytes);
+    cli_put_bytes(cli_table_cell(table), h->memory);
+    cli_table_end_row(table);
+}
+
+/* What the memory of each cache consists of, and of all together, since they share the limit. */
+static void put_memory(const topping *t, ki_buf *out)
+{
+    const cli_session *s = &t->session;
+    ki_health all = KI_OPTIONS_INIT(ki_health);
+    cli_table table;
+    cli_table_init_headed(&table, memory_headings,
+                          sizeof(memory_headings) / sizeof(memory_headings[0]), cli_term_width());
+    for (size_t i = 0; i < s->target_count; i++) {
+        const ki_health h = cli_follow_health(&s->targets[i]);
+        put_memory_row(&table, s->targets[i].label, &h);
+        all.object_bytes += h.object_bytes;
+        all.index_bytes += h.index_bytes;
+        all.version_bytes += h.version_bytes;
+        all.queue_bytes += h.queue_bytes + h.decoding_bytes;
+        all.memory += h.memory;
+        all.over_limit = all.over_limit || h.over_limit;
+    }
+    if (s->target_count > 1) {
+        put_memory_row(&table, "all", &all);
+    }
+    cli_put_char(out, '\n');
+    cli_table_print(&table, out);
+    cli_table_done(&table);
+    if (s->flags->max_bytes != 0) {
+        cli_put(out, "limit ");
+        cli_put_bytes(out, s->flags->max_bytes);
+        cli_put_char(out, '\n');
     }
 }
 
@@ -117,6 +177,7 @@ static void put_picture(topping *t, ki_buf *out)
     }
     cli_table_print(&table, out);
     cli_table_done(&table);
+    put_memory(t, out);
 }
 
 /* ---- lines ---- */
@@ -132,16 +193,26 @@ static void put_time(ki_buf *out)
     }
 }
 
+static void put_memory_words(ki_buf *out, const ki_health *h)
+{
+    cli_putf(out, " object_bytes=%llu index_bytes=%llu version_bytes=%llu queue_bytes=%llu",
+             (unsigned long long)h->object_bytes, (unsigned long long)h->index_bytes,
+             (unsigned long long)h->version_bytes,
+             (unsigned long long)(h->queue_bytes + h->decoding_bytes));
+    cli_put(out, h->over_limit ? " over_limit=true" : "");
+}
+
 static void put_line(ki_buf *out, const cli_target *target)
 {
     ki_health health = cli_follow_health(target);
     const ki_health *r = &health;
     const cli_gauge *gauge = measure(target, &health);
     put_time(out);
-    cli_putf(out, " %s state=%s objects=%llu received=%llu memory=%llu events=%llu", target->label,
+    cli_putf(out, " %s state=%s objects=%llu received=%llu memory=%llu", target->label,
              ki_reflector_state_name(r->state), (unsigned long long)cli_gauge_objects(&health),
-             (unsigned long long)r->bytes, (unsigned long long)gauge->memory,
-             (unsigned long long)r->events);
+             (unsigned long long)r->bytes, (unsigned long long)r->memory);
+    put_memory_words(out, r);
+    cli_putf(out, " events=%llu", (unsigned long long)r->events);
     cli_putf(out, " rate=%.1f lag=%zu relists=%llu listed=", gauge->rate,
              health.queued + health.handlers_waiting, (unsigned long long)r->relists);
     put_since(out, r->since_sync_ms);
@@ -232,6 +303,15 @@ static int top(topping *t, cli_call *call)
 
 static int run(cli_call *call)
 {
+    const top_options *o = call->options;
+    ki_error error = KI_ERROR_INIT;
+    if (o->output != NULL && (!o->advise || strcmp(o->output, "json") != 0)) {
+        (void)cli_fail(&error, KI_ERR_INVALID, "--output: must be json, with --advise");
+        return cli_usage_error(call->command, &error);
+    }
+    if (o->advise) {
+        return cli_advise(call, o->output != NULL);
+    }
     topping t = {.options = call->options};
     t.session.events.epoll_fd = -1;
     t.session.events.signal_fd = -1;
@@ -245,13 +325,19 @@ const cli_command cli_command_top = {
     .operands = "[RESOURCE...]",
     .summary = "show the state of caches, live",
     .about = "Keeps a cache of each resource (" DEFAULT_RESOURCES
-             "\nby default) and shows its state: objects, bytes received, memory of the "
-             "objects,\nevents per second, queued events (lag), age of the last list, state, "
-             "relists and the\nlast failure. On a terminal the screen is updated until q or "
-             "Ctrl-C; otherwise lines\nare printed.",
+             "\nby default) and shows its state: objects, bytes received, memory, events "
+             "per\nsecond, queued events (lag), age of the last list, state, relists and the last "
+             "failure;\nand what the memory consists of: objects, keys and indexes, old versions "
+             "held by\nreaders, queues. On a terminal the screen is updated until q or "
+             "Ctrl-C; otherwise lines\nare printed.\n\n"
+             "With --advise: reads the objects once, prints "
+             "their bytes by field, largest first, and\nhow much of their memory --drop=usual, the "
+             "given --drop and --keep, and --packed would\nleave, measured on up to 10,000 of "
+             "them.",
     .examples = "  kinformer top -A\n"
                 "  kinformer top pods,events -A\n"
-                "  kinformer top pods -A --interval 10s | tee -a caches.log\n",
+                "  kinformer top pods -A --interval 10s | tee -a caches.log\n"
+                "  kinformer top --advise pods -A --keep .spec.nodeName,.status.phase\n",
     .options = options,
     .option_count = sizeof(options) / sizeof(options[0]),
     .options_size = sizeof(top_options),

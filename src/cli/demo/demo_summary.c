@@ -27,8 +27,8 @@ static sums sum_up(const demo *d)
         all.reconnects += health.reconnects;
         all.differences += row->differences;
         all.objects += health.objects;
-        all.bytes += row->gauge.bytes;
-        all.memory += row->gauge.memory;
+        all.bytes += cli_gauge_bytes(&d->session.targets[i]);
+        all.memory += health.object_bytes;
     }
     return all;
 }

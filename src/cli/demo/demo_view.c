@@ -64,7 +64,7 @@ static void put_row(demo *d, cli_table *table, size_t which, bool wide, size_t b
         cli_put_count(cli_table_cell(table), health.relists);
         cli_put_count(cli_table_cell(table), health.reconnects);
         cli_put_bytes(cli_table_cell(table), health.bytes);
-        cli_put_bytes(cli_table_cell(table), row->gauge.memory);
+        cli_put_bytes(cli_table_cell(table), health.object_bytes);
     }
     cli_put(cli_table_cell(table), ki_reflector_state_name(health.state));
     put_bars(cli_table_cell(table), row, bars);
@@ -235,7 +235,7 @@ void demo_view_show(demo *d)
     cli_text_init(&out);
     for (size_t i = 0; i < d->session.target_count; i++) {
         ki_health health = cli_follow_health(&d->session.targets[i]);
-        cli_gauge_measure(&d->rows[i].gauge, &d->session.targets[i], &health);
+        cli_gauge_measure(&d->rows[i].gauge, &health);
     }
     if (cli_term_out_is_terminal()) {
         put_picture(d, &out, cli_term_width(), cli_term_height());
