@@ -37,7 +37,8 @@ KI_BEGIN_DECLS
     X(CALLBACK, -5022, "a callback failed")                              \
     X(NOT_KEPT, -5023, "the field was not kept; see keep and drop")      \
     X(DAMAGED, -5024, "the memory of the object was overwritten")        \
-    X(OVER_LIMIT, -5025, "over the memory limit; see max_bytes")
+    X(OVER_LIMIT, -5025, "over the memory limit; see max_bytes")         \
+    X(NOT_LEADER, -5026, "this replica does not lead")
 
 typedef enum ki_error_code {
 #define KI_ERROR_ENUM(name, code, text) KI_ERR_##name = (code),

@@ -30,6 +30,7 @@
 KI_BEGIN_DECLS
 
 typedef struct ki_monitor_server ki_monitor_server;
+typedef struct ki_manager ki_manager; /* <kinformer/manager.h> */
 
 typedef struct ki_monitor_server_options {
     size_t size;           /* see KI_OPTIONS_INIT */
@@ -91,6 +92,14 @@ KI_API ki_monitor_server *ki_monitor_server_unref(ki_monitor_server *server);
 /** Returns the address, such as "http://127.0.0.1:41234" or "unix:/run/app.sock".
  *  Owner: the server.  Thread: any.  Blocks: no.  Since: 0.1 */
 KI_API const char *ki_monitor_server_url(const ki_monitor_server *server);
+
+/** Creates a server for the client of a manager, which ki_manager_close() releases. `options` and
+ *  `ret_server` may be NULL.
+ *  Owner:  the manager; *ret_server is valid until that is closed.
+ *  Thread: any.  Blocks: no.  Errors: as ki_monitor_server_new().  Since: 0.1 */
+KI_API KI_NODISCARD int ki_manager_serve(ki_manager *manager,
+                                         const ki_monitor_server_options *options,
+                                         ki_monitor_server **ret_server, ki_error *error);
 
 KI_AUTO_DEFINE(ki_monitor_server, ki_monitor_server_unref)
 

@@ -11,6 +11,8 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "base/time_units.h"
+#include "controller/scope.h"
 #include "loop/loop.h"
 
 /* ---- references ---- */
@@ -31,6 +33,9 @@ ki_call *ki_call_unref(ki_call *call)
     ki_client *client = call->client;
     ki_response_done(&call->response);
     ki__request_call_done(&call->request);
+    if (call->fence != NULL) {
+        ki__leader_release(call->fence);
+    }
     ki__free(client->alloc, call);
     ki__client_release(client);
     return NULL;
@@ -165,6 +170,46 @@ static int refuse_stopped(ki_error *error)
     return ki__error_set(error, KI_ERR_STOPPED, "the client's loop is stopped");
 }
 
+/* ---- calls of reconcile ---- */
+
+static int check_fence(ki__request_call *request, ki_error *error)
+{
+    const ki_call *call = KI__CONTAINER_OF(request, ki_call, request);
+    if (ki_leader_holds(call->fence, call->term)) {
+        return 0;
+    }
+    return ki__error_set(error, KI_ERR_NOT_LEADER,
+                         "not sent: this replica no longer leads in term %lld",
+                         (long long)call->term);
+}
+
+/* Applies the limits of the reconcile function that makes the request, if one does. A thread that
+ * waits for a response may run the loop: what is sent there is not of `reconcile`. */
+static int inherit(ki_call *call, ki_error *error)
+{
+    ki__request_call *request = &call->request;
+    if (ki__engine_is_inside(call->client->engine)) {
+        return 0;
+    }
+    bool writes = !request->built.safe;
+    uint64_t left_ns;
+    int r = ki__scope_admit(writes, &left_ns, error);
+    if (r < 0) {
+        return r;
+    }
+    uint64_t now = ki__engine_now(call->client->engine);
+    if (left_ns != UINT64_MAX && now + left_ns < request->retry.deadline) {
+        request->retry.deadline = now + left_ns;
+        request->built.timeout_ms = (uint32_t)(left_ns / KI__MS_NS); /* for the message */
+    }
+    call->fence = writes ? ki__scope_fence(&call->term) : NULL;
+    if (call->fence != NULL) {
+        ki__leader_hold(call->fence);
+        request->may_send = check_fence;
+    }
+    return 0;
+}
+
 int ki__call_start(ki_client *client, const ki_request *request, bool at_once, ki_call_done done,
                    void *user, ki_call **ret_call, ki_error *error)
 {
@@ -186,6 +231,9 @@ int ki__call_start(ki_client *client, const ki_request *request, bool at_once, k
     int r = ki__request_call_init(&call->request, client->engine, request,
                                   ki_config_namespace(client->config), client->timeout_ms, on_ended,
                                   error);
+    if (r == 0) {
+        r = inherit(call, error);
+    }
     if (r == 0 && !admit(call, ret_call)) {
         r = refuse_stopped(error);
     }

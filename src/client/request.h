@@ -10,6 +10,7 @@
 #include "base/engine.h"
 #include "base/refs.h"
 #include "client/client.h"
+#include "controller/leader.h"
 #include "rest/request_call.h"
 
 struct ki_call {
@@ -22,6 +23,8 @@ struct ki_call {
     atomic_bool cancelled;
     atomic_bool over; /* no further callbacks */
     bool at_once;     /* not subject to the rate limit */
+    ki_leader *fence; /* sent only while it leads in `term`; held; or NULL */
+    int64_t term;
 
     ki__request_call request; /* inside the loop only */
 

@@ -9,6 +9,7 @@
 #include "base/error.h"
 #include "base/options.h"
 #include "client/request.h"
+#include "controller/scope.h"
 #include "loop/loop.h"
 
 enum { ATTEMPTS = 5, BETWEEN_NS = 10000000 };
@@ -24,6 +25,16 @@ static int refuse_inside(ki_error *error)
 static bool is_ended(const void *arg)
 {
     return atomic_load(&((ki_call *)(uintptr_t)arg)->ended);
+}
+
+/* Records a write of a reconcile function. */
+static void record(const ki_call *call, const ki_request *request)
+{
+    const ki__built *built = &call->request.built;
+    if (call->result >= 0 && !built->safe && built->whole && !request->dry_run &&
+        request->verb < KI_VERB_DELETE && call->response.object != NULL) {
+        ki__scope_wrote(built->resource, call->response.object);
+    }
 }
 
 int ki_client_do(ki_client *client, const ki_request *request, ki_response *ret_response,
@@ -55,6 +66,7 @@ int ki_client_do(ki_client *client, const ki_request *request, ki_response *ret_
         if (r < 0 && error != NULL) {
             ki__error_copy(error, &call->error);
         }
+        record(call, request);
         if (ret_response != NULL) {
             (void)KI__GIVE(ki_response, ret_response, &call->response);
             call->response = (ki_response){0};

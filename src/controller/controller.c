@@ -16,7 +16,21 @@
 #include "base/process.h"
 #include "controller/consistency.h"
 #include "controller/leader.h"
+#include "controller/scope.h"
 #include "workqueue/workqueue_state.h"
+
+/* The queue of the options, or a new one. */
+static int take_queue(ki_controller_options *o, ki_error *error)
+{
+    ki_workqueue_options options = KI_OPTIONS_INIT(ki_workqueue_options);
+    options.alloc = o->alloc;
+    options.name = o->name;
+    if (o->queue == NULL) {
+        return ki_workqueue_new(&options, &o->queue, error);
+    }
+    (void)ki_workqueue_ref(o->queue);
+    return 0;
+}
 
 int ki_controller_new(const ki_controller_options *options, ki_controller **ret_controller,
                       ki_error *error)
@@ -28,9 +42,8 @@ int ki_controller_new(const ki_controller_options *options, ki_controller **ret_
     if (r < 0) {
         return r;
     }
-    if (o.queue == NULL || (o.reconcile == NULL) == (o.async == NULL)) {
-        return ki__error_set(error, -EINVAL,
-                             "controller: queue and either reconcile or async must be set");
+    if ((o.reconcile == NULL) == (o.async == NULL)) {
+        return ki__error_set(error, -EINVAL, "controller: either reconcile or async must be set");
     }
     ki_str name = ki_str_from(o.name);
     if (name.len > KI__CONTROLLER_NAME_MAX) {
@@ -53,13 +66,19 @@ int ki_controller_new(const ki_controller_options *options, ki_controller **ret_
         ki__free(o.alloc, controller);
         return ki__error_code(error, r);
     }
+    r = take_queue(&o, error);
+    if (r < 0) {
+        ki__mutex_done(&controller->lock);
+        ki__free(o.alloc, controller);
+        return r;
+    }
     ki__refs_init(&controller->refs);
     controller->process = ki__process();
+    controller->options.queue = o.queue;
     controller->options.name = controller->name;
     if (name.len != 0) {
         memcpy(controller->name, name.ptr, name.len);
     }
-    (void)ki_workqueue_ref(o.queue);
     (void)ki_leader_ref(o.leader);
     (void)ki_consistency_ref(o.consistency);
     *ret_controller = controller;
@@ -85,6 +104,7 @@ ki_controller *ki_controller_unref(ki_controller *controller)
     if (controller->workers != NULL) {
         controller->free_workers(controller->workers);
     }
+    ki__controller_unwatch(controller);
     ki__mutex_done(&controller->lock);
     ki__free(o.alloc, controller);
     (void)ki_workqueue_unref(o.queue);
@@ -192,7 +212,10 @@ static void work_on(ki_controller *controller, ki_work *work)
             return;
         }
     } else {
+        ki__scope scope;
+        ki__scope_enter(&scope, controller, work->key);
         r = o->reconcile(work->key, &retry_after_ms, &error, o->user);
+        ki__scope_leave(&scope);
     }
     ki__controller_finish(controller, work, began_ns, r, retry_after_ms, &error);
 }
@@ -218,6 +241,18 @@ static void wait_for_turn(ki_controller *controller, ki_work *work)
     ki__leader_wait(controller->options.leader, is_shutting_down, queue);
 }
 
+void ki__controller_stop(ki_controller *controller, uint64_t drain_ns)
+{
+    ki_workqueue *queue = controller->options.queue;
+    uint64_t stop_at = ki__workqueue_now(queue) + drain_ns;
+    atomic_store(&controller->stop_at_ns, stop_at != 0 ? stop_at : 1);
+    atomic_store(&controller->stopping, true);
+    ki_workqueue_shut_down(queue);
+    if (controller->options.leader != NULL) {
+        ki__leader_wake(controller->options.leader);
+    }
+}
+
 /* ---- workers ---- */
 
 static int next(ki_controller *controller, ki_work *work)
@@ -234,6 +269,9 @@ int ki_controller_run_worker(ki_controller *controller)
     int r;
     ki__counter_add(&controller->stats.workers, 1);
     while ((r = next(controller, &work)) >= 0) {
+        if (atomic_load(&controller->stopping)) {
+            continue; /* the key is dropped */
+        }
         if (may_work(controller)) {
             work_on(controller, &work);
         } else {
@@ -255,7 +293,9 @@ int ki_controller_work_one(ki_controller *controller)
                 ? ki__async_try_get(controller, &work)
                 : ki_workqueue_try_get(controller->options.queue, &work);
     if (work.entry != NULL) {
-        work_on(controller, &work);
+        if (!atomic_load(&controller->stopping)) {
+            work_on(controller, &work);
+        }
         ki_workqueue_done(controller->options.queue, &work);
     }
     return r;

@@ -11,6 +11,12 @@
 #include "base/refs.h"
 #include "base/sync.h"
 
+/* An informer of ki_controller_watch(); the list only grows. */
+typedef struct ki__watched {
+    struct ki__watched *next;
+    ki_informer *informer; /* a reference */
+} ki__watched;
+
 /* Labels of controller_runtime_reconcile_total. */
 typedef enum ki__reconcile_result {
     KI__RECONCILE_SUCCESS,
@@ -27,6 +33,7 @@ typedef struct ki__controller_stats {
     _Atomic uint64_t results[KI__RECONCILE_RESULTS];
     _Atomic uint64_t given_up;
     _Atomic uint64_t behind;  /* keys requeued because a cache was older than own writes */
+    _Atomic uint64_t timeouts;
     _Atomic uint64_t active;  /* reconcile functions that run now */
     _Atomic uint64_t started; /* threads of ki_controller_start() */
     _Atomic uint64_t workers; /* threads in ki_controller_run_worker() */
@@ -42,6 +49,9 @@ struct ki_controller {
     void *workers;                 /* the threads, or NULL */
     void (*free_workers)(void *workers);
     ki__member member; /* for metrics */
+    _Atomic(ki__watched *) watched;
+    _Atomic bool stopping;       /* queued keys are dropped */
+    _Atomic uint64_t stop_at_ns; /* requests of `reconcile` end, by the queue's clock; 0: none */
     ki__controller_stats stats;
     char name[]; /* in metrics; "" if it has none */
 };
@@ -67,5 +77,12 @@ void ki__async_cancel(ki_controller *controller);
 /** Includes it in the metrics of `owner` and enables measuring of times in its queue. Returns false
  *  if it is already in a list. */
 bool ki__controller_join(ki_controller *controller, ki__list *members, const void *owner);
+
+/** Shuts the queue down. Keys are dropped from now on, and requests of running calls of `reconcile`
+ *  end after `drain_ns`. */
+void ki__controller_stop(ki_controller *controller, uint64_t drain_ns);
+
+/** Releases the informers of ki_controller_watch(); for the end of the controller. */
+void ki__controller_unwatch(ki_controller *controller);
 
 #endif

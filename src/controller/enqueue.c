@@ -15,9 +15,12 @@
 #include "base/error.h"
 #include "base/options.h"
 #include "cache/informer/informer.h"
+#include "object/edit/json_edit.h"
 #include "object/located.h"
 #include "object/object.h"
 #include "workqueue/workqueue_state.h"
+
+#define CHANGED_ALL (KI_CHANGED_GENERATION | KI_CHANGED_LABELS | KI_CHANGED_ANNOTATIONS)
 
 enum { KEPT_MAX = 64, KEY_MAX = 2 * KI__IDENTITY_BYTES_MAX + 1 };
 
@@ -37,6 +40,8 @@ typedef struct enqueuer {
     void *user;
     int priority; /* of changes */
     int initial_priority;
+    uint32_t changed;
+    bool (*predicate)(const ki_change *change, void *user);
     size_t kept_count;
     change_objects kept[KEPT_MAX]; /* with references */
 } enqueuer;
@@ -126,6 +131,35 @@ static void add_kept(enqueuer *e)
     e->kept_count = left;
 }
 
+/* ---- predicates ---- */
+
+/* Without memory to compare them, they count as different. */
+static bool differ(const enqueuer *e, ki_value a, ki_value b)
+{
+    bool same = false;
+    return ki__json_same(&a, &b, e->alloc, &same) < 0 || !same;
+}
+
+static bool has_changed(const enqueuer *e, const ki_object *old, const ki_object *object)
+{
+    return ((e->changed & KI_CHANGED_GENERATION) != 0 &&
+            ki_object_generation(old) != ki_object_generation(object)) ||
+           ((e->changed & KI_CHANGED_LABELS) != 0 &&
+            differ(e, ki_object_labels(old), ki_object_labels(object))) ||
+           ((e->changed & KI_CHANGED_ANNOTATIONS) != 0 &&
+            differ(e, ki_object_annotations(old), ki_object_annotations(object)));
+}
+
+static bool passes(const enqueuer *e, const ki_change *change)
+{
+    bool update = change->type == KI_CHANGE_UPDATED || change->type == KI_CHANGE_SYNC;
+    if (e->changed != 0 && update &&
+        (change->old == change->object || !has_changed(e, change->old, change->object))) {
+        return false;
+    }
+    return e->predicate == NULL || e->predicate(change, e->user);
+}
+
 /* ---- the handler ---- */
 
 static void on_change(const ki_change *change, void *user)
@@ -138,6 +172,9 @@ static void on_change(const ki_change *change, void *user)
         .priority = is_initial ? e->initial_priority : e->priority,
     };
     add_kept(e);
+    if (!passes(e, change)) {
+        return;
+    }
     int r = add_all(e, &objects);
     if (r < 0) {
         keep(e, &objects, r);
@@ -149,6 +186,9 @@ static void on_change(const ki_change *change, void *user)
 static void on_change_map(const ki_change *change, void *user)
 {
     const enqueuer *e = user;
+    if (!passes(e, change)) {
+        return;
+    }
     uint64_t before = ki__workqueue_failed_adds(e->queue);
     e->map(change, e->queue, e->user);
     if (ki__workqueue_failed_adds(e->queue) != before) {
@@ -184,6 +224,9 @@ int ki_informer_enqueue(ki_informer *informer, ki_workqueue *queue,
         return ki__error_set(error, -EINVAL, "priority: must be %d to %d", KI_PRIORITY_MIN,
                              KI_PRIORITY_MAX);
     }
+    if ((o.changed & ~(uint32_t)CHANGED_ALL) != 0) {
+        return ki__error_set(error, -EINVAL, "changed: unknown bits");
+    }
     const ki_alloc *alloc = ki__engine_alloc(informer->engine);
     enqueuer *e = ki__alloc_zero(alloc, sizeof(*e));
     if (e == NULL) {
@@ -197,13 +240,16 @@ int ki_informer_enqueue(ki_informer *informer, ki_workqueue *queue,
     e->user = o.user;
     e->priority = o.priority;
     e->initial_priority = o.initial_priority;
+    e->changed = o.changed;
+    e->predicate = o.predicate;
     const ki_handler handler = {
         .on_change = o.map != NULL ? on_change_map : on_change, .user = e, .destroy = destroy};
     ki_handler_options how = KI_OPTIONS_INIT(ki_handler_options);
     how.name = "enqueue";
-    /* Adding a key is cheaper than waking a thread; but a map function may do anything. */
-    how.delivery = o.map != NULL ? KI_DELIVERY_DEFAULT : KI_DELIVERY_LOOP;
-    how.as_stored = o.map == NULL; /* keys and owners */
+    /* Adding a key is cheaper than waking a thread; but a function may do anything. */
+    bool calls = o.map != NULL || o.predicate != NULL;
+    how.delivery = calls ? KI_DELIVERY_DEFAULT : KI_DELIVERY_LOOP;
+    how.as_stored = !calls; /* metadata only */
     r = ki_informer_add_handler(informer, &handler, &how, NULL, error);
     if (r < 0) {
         destroy(e);

@@ -401,6 +401,7 @@ static void read_controller(ki__controller_row *row)
     row->given_up = ki__counter_read(&stats->given_up);
     row->behind = ki__counter_read(&stats->behind);
     row->pending_writes = ki_consistency_count(row->controller->options.consistency);
+    row->timeouts = ki__counter_read(&stats->timeouts);
     row->active = ki__counter_read(&stats->active);
     row->workers = started != 0 ? started : ki__counter_read(&stats->workers);
 }

@@ -44,6 +44,7 @@ typedef struct ki__controller_row {
     uint64_t given_up;
     uint64_t behind;
     size_t pending_writes;
+    uint64_t timeouts;
     uint64_t active;
     uint64_t workers;
     uint64_t times[KI__HISTOGRAM_CELLS(KI__RECONCILE_BOUNDS)];

@@ -33,6 +33,8 @@ static const ki__column controller_columns[] = {
                        CONTROLLER(results[KI__RECONCILE_ERROR]), "Calls of reconcile that failed."),
     KI__COLUMN_COUNTER("controller_runtime_terminal_reconcile_errors_total", CONTROLLER(given_up),
                        "Keys that were given up after max_retries."),
+    KI__COLUMN_COUNTER("controller_runtime_reconcile_timeouts_total", CONTROLLER(timeouts),
+                       "Calls of reconcile that took longer than reconcile_timeout_ms."),
     KI__COLUMN_GAUGE("controller_runtime_active_workers", KI__VALUE_COUNT, CONTROLLER(active),
                      "Calls of reconcile that are running."),
     KI__COLUMN_GAUGE("controller_runtime_max_concurrent_reconciles", KI__VALUE_COUNT,

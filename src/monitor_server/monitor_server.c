@@ -8,6 +8,8 @@
 #include <gnutls/x509.h>
 #include <string.h>
 
+#include <kinformer/manager.h>
+
 #include "base/alloc.h"
 #include "base/error.h"
 #include "base/options.h"
@@ -259,4 +261,26 @@ ki_monitor_server *ki_monitor_server_unref(ki_monitor_server *server)
 const char *ki_monitor_server_url(const ki_monitor_server *server)
 {
     return server->address.url;
+}
+
+static void release(void *user)
+{
+    (void)ki_monitor_server_unref(user);
+}
+
+int ki_manager_serve(ki_manager *manager, const ki_monitor_server_options *options,
+                     ki_monitor_server **ret_server, ki_error *error)
+{
+    KI__REQUIRE(manager, error);
+    ki_monitor_server *server = NULL;
+    int r = ki_monitor_server_new(ki_manager_client(manager), options, &server, error);
+    if (r >= 0) {
+        r = ki_manager_on_close(manager, release, server, error);
+    }
+    if (r < 0) {
+        (void)ki_monitor_server_unref(server);
+    } else if (ret_server != NULL) {
+        *ret_server = server;
+    }
+    return r < 0 ? r : 0;
 }

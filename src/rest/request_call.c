@@ -150,6 +150,12 @@ static void on_end(const ki_error *error, void *user)
 
 /* ---- the request ---- */
 
+static int on_send(void *user, ki_error *error)
+{
+    ki__request_call *call = user;
+    return call->may_send(call, error);
+}
+
 static void send_request(ki__request_call *call)
 {
     const ki_transport *transport = &call->transport;
@@ -162,6 +168,8 @@ static void send_request(ki__request_call *call)
     ki_http_request request = ki__built_request(&call->built, headers);
     ki_error error = KI_ERROR_INIT;
     request.retry_of = ki__retry_of(&call->retry);
+    request.may_send = call->may_send != NULL ? on_send : NULL;
+    request.may_send_user = call;
     ki__reader_init(&call->reader, call->built.alloc, &call->built, on_unread, call);
     set_state(call, KI__REQUEST_SENT);
     int r = transport->start(&request, &sink, transport->user, &call->exchange, &error);

@@ -27,6 +27,8 @@ typedef struct ki__request_call {
     /** Receives the result, once, after the call was closed: the call may be freed inside. The
      *  callee releases the response; `error` is NULL on success. */
     void (*ended)(struct ki__request_call *call, ki_response *response, const ki_error *error);
+    /** May refuse each attempt when it is about to be sent; NULL: none. */
+    int (*may_send)(struct ki__request_call *call, ki_error *error);
     ki__request_state state;
     ki_transport transport; /* borrowed */
     void *exchange;         /* of the transport; NULL: none in progress */

@@ -119,6 +119,19 @@ static void take_out(fixture *f, const char *name, unsigned version, const char 
     test_world_settle(f->engine);
 }
 
+/* A pod with more metadata: "'generation':2". */
+static void put_with(fixture *f, const char *name, unsigned version, const char *more)
+{
+    char text[512];
+    (void)snprintf(text, sizeof(text),
+                   "{'metadata':{'namespace':'shop','name':'%s','resourceVersion':'%u',%s}}", name,
+                   version, more);
+    ki_object *pod = test_object(&f->alloc.table, text);
+    assert_int_equal(ki_local_source_put(f->source, pod, NULL), 0);
+    (void)ki_object_unref(pod);
+    test_world_settle(f->engine);
+}
+
 /* The keys that wait, taken out. */
 static void expect(fixture *f, const char *want)
 {
@@ -350,6 +363,10 @@ static void bad_options_are_refused(void **state)
                                          &error),
                      -EINVAL);
     assert_string_equal(error.message, "owner and map are mutually exclusive");
+    assert_int_equal(ki_informer_enqueue(f.informer, f.queue,
+                                         KI_OPTIONS(ki_enqueue_options, .changed = 8), &error),
+                     -EINVAL);
+    assert_string_equal(error.message, "changed: unknown bits");
     f.alloc.fail_at = f.alloc.calls + 1;
     assert_int_equal(ki_informer_enqueue(f.informer, f.queue, NULL, &error), -ENOMEM);
     f.alloc.fail_at = f.alloc.calls + 2;
@@ -357,6 +374,72 @@ static void bad_options_are_refused(void **state)
     f.alloc.fail_at = 0;
     ki_informer_stop(f.informer);
     assert_int_equal(ki_informer_enqueue(f.informer, f.queue, NULL, &error), KI_ERR_STOPPED);
+    end(&f);
+}
+
+/* Names, versions and metadata of updates, and which of them pass. */
+static void updates_pass_if_a_named_part_has_changed(void **state)
+{
+    (void)state;
+    static const struct {
+        uint32_t changed;
+        const char *first;
+        const char *second;
+        bool passes;
+    } cases[] = {
+        {KI_CHANGED_GENERATION, "'generation':1", "'generation':2", true},
+        {KI_CHANGED_GENERATION, "'generation':1,'labels':{'a':'b'}", "'generation':1", false},
+        {KI_CHANGED_GENERATION, "'labels':{'a':'b'}", "'labels':{'a':'c'}", false},
+        {KI_CHANGED_LABELS, "'labels':{'a':'b','c':'d'}", "'labels':{'c':'d','a':'b'}", false},
+        {KI_CHANGED_LABELS, "'labels':{'a':'b'}", "'labels':{'a':'b','c':'d'}", true},
+        {KI_CHANGED_LABELS, "'labels':{'a':'b'}", "'generation':1", true},
+        {KI_CHANGED_LABELS, "'annotations':{'a':'b'}", "'annotations':{'a':'c'}", false},
+        {KI_CHANGED_ANNOTATIONS, "'annotations':{'a':'b'}", "'annotations':{'a':'c'}", true},
+        {KI_CHANGED_ANNOTATIONS, "'annotations':{'a':'x\\ny'}", "'annotations':{'a':'x\\u000ay'}",
+         false},
+        {KI_CHANGED_GENERATION | KI_CHANGED_LABELS, "'generation':1", "'labels':{'a':'b'}", true},
+        {KI_CHANGED_LABELS | KI_CHANGED_ANNOTATIONS, "'generation':1", "'generation':2", false},
+        {0, "'generation':1", "'generation':1", true},
+    };
+    for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+        fixture f;
+        begin(&f);
+        enqueue(&f, KI_OPTIONS(ki_enqueue_options, .changed = cases[i].changed));
+        put_with(&f, "a", 1, cases[i].first);
+        expect(&f, "shop/a "); /* an addition always passes */
+        put_with(&f, "a", 2, cases[i].second);
+        expect(&f, cases[i].passes ? "shop/a " : "");
+        test_world_advance(&f.world, f.engine, 61 * TEST_SECOND);
+        expect(&f, cases[i].changed == 0 ? "shop/a " : ""); /* a resync */
+        take_out(&f, "a", 3, NULL);
+        expect(&f, "shop/a ");
+        end(&f);
+    }
+}
+
+static bool is_not_the_second(const ki_change *change, void *user)
+{
+    ++*(int *)user;
+    return strcmp(ki_object_resource_version(change->object), "2") != 0;
+}
+
+static void a_function_of_the_program_decides_as_well(void **state)
+{
+    (void)state;
+    fixture f;
+    int calls = 0;
+    begin(&f);
+    enqueue(&f, KI_OPTIONS(ki_enqueue_options, .changed = KI_CHANGED_GENERATION,
+                           .predicate = is_not_the_second, .user = &calls));
+    put_with(&f, "a", 1, "'generation':1");
+    expect(&f, "shop/a ");
+    put_with(&f, "a", 2, "'generation':2");
+    expect(&f, "");
+    put_with(&f, "a", 3, "'generation':2");
+    expect(&f, "");
+    assert_int_equal(calls, 2); /* not for what `changed` ignores */
+    put_with(&f, "a", 4, "'generation':3");
+    expect(&f, "shop/a ");
     end(&f);
 }
 
@@ -373,6 +456,8 @@ int main(void)
         cmocka_unit_test(a_full_queue_gets_the_rest_later),
         cmocka_unit_test(keys_that_are_too_long_are_reported),
         cmocka_unit_test(bad_options_are_refused),
+        cmocka_unit_test(updates_pass_if_a_named_part_has_changed),
+        cmocka_unit_test(a_function_of_the_program_decides_as_well),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

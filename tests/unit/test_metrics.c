@@ -677,12 +677,12 @@ static void begin_controller(fixture *f, ki_workqueue **queue, ki_controller **c
                                     .alloc = &f->alloc.table),
                          queue, NULL),
         0);
-    assert_int_equal(
-        ki_controller_new(KI_OPTIONS(ki_controller_options, .queue = *queue,
-                                     .alloc = &f->alloc.table, .name = "robot",
-                                     .reconcile = reconcile, .user = f, .max_retries = 1),
-                          controller, NULL),
-        0);
+    assert_int_equal(ki_controller_new(KI_OPTIONS(ki_controller_options, .queue = *queue,
+                                                  .alloc = &f->alloc.table, .name = "robot",
+                                                  .reconcile = reconcile, .user = f,
+                                                  .max_retries = 1, .reconcile_timeout_ms = 300),
+                                       controller, NULL),
+                     0);
     assert_int_equal(ki_workqueue_add(*queue, "early"), 1); /* before times are measured */
     f->world.now += TEST_SECOND;
     assert_int_equal(ki_client_monitor_controller(&f->client, *controller, NULL), 0);
@@ -727,6 +727,11 @@ static void reconciles_by_result(void **state)
     assert_metric(&f, "controller_runtime_reconcile_total", "result=\"error\"", 2);
     assert_metric(&f, "controller_runtime_terminal_reconcile_errors_total", "", 1);
     assert_metric(&f, "controller_runtime_max_concurrent_reconciles", "", 0); /* no thread of it */
+    assert_metric(&f, "controller_runtime_reconcile_timeouts_total", "", 0);
+    f.takes_ns = 400 * TEST_MS;
+    assert_int_equal(ki_workqueue_add(queue, "slow"), 1);
+    assert_int_equal(ki_controller_work_one(controller), 1);
+    assert_metric(&f, "controller_runtime_reconcile_timeouts_total", "\"robot\"", 1);
     (void)ki_controller_unref(controller);
     assert_int_equal(scrape(&f), 0);
     assert_null(scraping_find(ki_buf_text(&f.text), "workqueue_depth", ""));

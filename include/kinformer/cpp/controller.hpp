@@ -22,6 +22,7 @@ struct controller_options {
     /** Reconcile a key only when the caches have its recorded writes: ki::consistency of
      *  consistency.hpp. */
     ki_consistency *consistency = nullptr;
+    std::chrono::milliseconds timeout = {}; /* reconcile_timeout_ms; 0: no limit */
 };
 
 /** Processes the keys of a queue with a function, reconcile(std::string_view key), which may return
@@ -52,24 +53,38 @@ class controller : public unique<ki_controller, ki_controller_close>
     static result<controller> try_new(const workqueue &queue, Reconcile reconcile,
                                       controller_options options = {})
     {
+        ki_controller *made = nullptr;
+        auto done = try_make(std::move(reconcile), std::move(options),
+                             [&](ki_controller_options *o, ki_error *e) {
+                                 o->queue = queue.get();
+                                 return ki_controller_new(o, &made, e);
+                             });
+        if (!done) {
+            return done.error();
+        }
+        return controller(made);
+    }
+    /* Calls `make` with the options of a controller for the function. */
+    template <typename Reconcile, typename Make>
+    static result<void> try_make(Reconcile reconcile, controller_options options, Make make)
+    {
         using state = controller_state<Reconcile>;
         auto held = std::unique_ptr<state>(new state{std::move(reconcile), std::move(options)});
         auto o = ki::options<ki_controller_options>();
-        o.queue = queue.get();
         o.reconcile = state::call;
         o.on_error = held->options.on_error ? state::failed : nullptr;
         o.max_retries = held->options.max_retries;
+        o.reconcile_timeout_ms = detail::timeout_ms(held->options.timeout);
         o.name = held->options.name.empty() ? nullptr : held->options.name.c_str();
         o.leader = held->options.leader;
         o.consistency = held->options.consistency;
         o.user = held.get();
         o.destroy = detail::destroy<state>;
-        auto made = detail::make<controller>(
-            [&](ki_controller **ret, ki_error *e) { return ki_controller_new(&o, ret, e); });
-        if (made) {
+        auto done = detail::run([&](ki_error *e) { return make(&o, e); });
+        if (done) {
             (void)held.release(); /* destroyed by the controller */
         }
-        return made;
+        return done;
     }
 
     /** Starts the client's informers, and workers that begin when these have synced. */

@@ -34,6 +34,11 @@ typedef struct ki_http_request {
     /** The status code of the attempt that this one repeats, for statistics; -1 if it got no
      *  response; 0: this is the first attempt. */
     int retry_of;
+    /** Called when the connection is ready and the request is about to be sent, which may be long
+     *  after `start`. A negative result ends the request with `error`, without sending it. Not
+     *  called after on_end or `cancel`. NULL: none. */
+    int (*may_send)(void *user, ki_error *error);
+    void *may_send_user;
 } ki_http_request;
 
 /** The callbacks that receive the response. Called inside ki_engine_run() of the engine that the

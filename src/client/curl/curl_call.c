@@ -222,6 +222,8 @@ static ki__curl_call *make(ki__curl *curl, const ki_http_request *request, const
     call->began = ki__engine_now(curl->engine);
     ki_buf_init(&call->url, curl->alloc, URL_MAX);
     ki_buf_init(&call->method, curl->alloc, METHOD_MAX);
+    call->may_send = request->may_send;
+    call->may_send_user = request->may_send_user;
     ki_buf_init(&call->body, curl->alloc, BODY_MAX);
     ki_buf_init(&call->head, curl->alloc, curl->options.max_header_bytes * 2);
     ki__list_init(&call->todo_link);

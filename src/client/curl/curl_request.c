@@ -243,6 +243,18 @@ static int on_socket_option(void *user, curl_socket_t fd, curlsocktype purpose)
         }                                                                 \
     } while (0)
 
+static int on_ready_to_send(void *user, char *server, char *client, int server_port,
+                            int client_port)
+{
+    ki__curl_call *call = user;
+    (void)server;
+    (void)client;
+    (void)server_port;
+    (void)client_port;
+    int r = call->may_send(call->may_send_user, &call->failure);
+    return r < 0 ? CURL_PREREQFUNC_ABORT : CURL_PREREQFUNC_OK;
+}
+
 static void set_where(ki__curl_call *call)
 {
     const ki__curl *curl = call->curl;
@@ -270,6 +282,10 @@ static void set_where(ki__curl_call *call)
         SET(call, CURLOPT_RESOLVE, curl->resolve);
     }
     SET(call, CURLOPT_MAXAGE_CONN, (long)IDLE_CONN_S);
+    if (call->may_send != NULL) {
+        SET(call, CURLOPT_PREREQFUNCTION, on_ready_to_send);
+        SET(call, CURLOPT_PREREQDATA, (void *)call);
+    }
 }
 
 /* The rest of the body. */

@@ -101,6 +101,8 @@ typedef struct ki__curl_call {
     ki__throttle_waiter turn; /* waits for the rate limiter first */
     ki__curl_certs *certs;
     ki_http_sink sink;
+    int (*may_send)(void *user, ki_error *error); /* or NULL */
+    void *may_send_user;
     CURL *easy;
     struct curl_slist *headers;
     struct curl_slist *connect_to;
