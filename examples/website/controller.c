@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Three informers fill one work queue with keys of Websites: changes of a Website add its own key,
- * those of a ConfigMap or a Deployment the key of their owner. Workers take a key, compare the
- * desired and the actual state, and write the difference; if there is none, they send nothing. */
+/* Three informers fill the queue of one controller with keys of Websites: changes of a Website add
+ * its own key, those of a ConfigMap or a Deployment the key of their owner. Workers take a key,
+ * compare the desired and the actual state, and write the difference; if there is none, they send
+ * nothing. A key is reconciled again only when the caches have what was written for it. */
 #include "controller.h"
 
 #include <stdio.h>
@@ -85,23 +86,27 @@ static int keep(website_controller *c, ki_informer *children, ki_mutate fill, ki
     char name[NAME_SIZE];
     snprintf(name, sizeof(name), "%s" SUFFIX, ki_object_name(website));
     KI_AUTO(ki_object) cached = ki_informer_get(children, ki_object_namespace(website), name);
-    return ki_client_create_or_patch(c->client, ki_informer_resource(children),
-                                     ki_object_namespace(website), name, cached, fill, website,
-                                     ret_child, error);
+    const ki_resource *resource = ki_informer_resource(children);
+    int r = ki_client_create_or_patch(c->client, resource, ki_object_namespace(website), name,
+                                      cached, fill, website, ret_child, error);
+    if (r == KI_WRITTEN_CREATED) {
+        ki_recorder_event(c->recorder, website, KI_EVENT_NORMAL, "Created", "Reconcile",
+                          ki_resource_kind(resource));
+    }
+    return r;
 }
 
 /* Deletes a child, which the cache may not have yet; an object of others is kept. */
 static int drop(website_controller *c, ki_informer *children, const ki_object *website,
                 ki_error *error)
 {
-    const ki_resource *resource = ki_informer_resource(children);
+    const ki_resource *kind = ki_informer_resource(children);
     KI_AUTO(ki_object) child = NULL;
     char name[NAME_SIZE];
     snprintf(name, sizeof(name), "%s" SUFFIX, ki_object_name(website));
-    int r =
-        ki_client_get(c->client, resource, ki_object_namespace(website), name, &child, NULL, error);
+    int r = ki_client_get(c->client, kind, ki_object_namespace(website), name, &child, NULL, error);
     if (r >= 0 && ki_object_is_controlled_by(child, website)) {
-        r = ki_client_delete_object(c->client, resource, child, NULL, error);
+        r = ki_client_delete_object(c->client, kind, child, NULL, error);
     }
     return r == KI_ERR_NOT_FOUND ? 0 : r;
 }
@@ -163,30 +168,28 @@ static int follow(website_controller *c, const ki_resource *resource, const ki_r
     KI_TRY(ki_client_informer(c->client, resource,
                               KI_OPTIONS(ki_informer_options, .label_selector = selector),
                               ret_informer, error));
-    return ki_informer_enqueue(*ret_informer, c->queue,
+    return ki_controller_watch(c->controller, *ret_informer,
                                KI_OPTIONS(ki_enqueue_options, .owner = owner), error);
 }
 
-int website_controller_start(website_controller *c, ki_client *client, ki_error *error)
+int website_controller_add(website_controller *c, ki_manager *manager, ki_error *error)
 {
-    *c = (website_controller){.client = client};
+    *c = (website_controller){.client = ki_manager_client(manager),
+                              .recorder = ki_manager_recorder(manager)};
     KI_TRY(ki_resource_new(KI_OPTIONS(ki_resource_options, .group = "example.com", .version = "v1",
                                       .resource = "websites", .kind = "Website"),
                            &c->resource, error));
-    KI_TRY(ki_workqueue_new(NULL, &c->queue, error));
+    KI_TRY(ki_manager_controller(manager,
+                                 KI_OPTIONS(ki_controller_options, .name = "website", .user = c,
+                                            .reconcile = reconcile, .on_error = on_error),
+                                 WORKERS, &c->controller, error));
     KI_TRY(follow(c, c->resource, NULL, &c->websites, error));
     KI_TRY(follow(c, KI_CORE_V1_CONFIGMAPS, c->resource, &c->configs, error));
-    KI_TRY(follow(c, KI_APPS_V1_DEPLOYMENTS, c->resource, &c->deployments, error));
-    KI_TRY(ki_controller_new(KI_OPTIONS(ki_controller_options, .queue = c->queue, .user = c,
-                                        .reconcile = reconcile, .on_error = on_error),
-                             &c->controller, error));
-    return ki_controller_start(c->controller, client, WORKERS, error);
+    return follow(c, KI_APPS_V1_DEPLOYMENTS, c->resource, &c->deployments, error);
 }
 
-void website_controller_stop(website_controller *c)
+void website_controller_done(website_controller *c)
 {
-    ki_controller_close(c->controller);
-    ki_workqueue_unref(c->queue);
     ki_informer_unref(c->deployments);
     ki_informer_unref(c->configs);
     ki_informer_unref(c->websites);

@@ -7,14 +7,16 @@
  *   status: {observedGeneration: 1, readyReplicas: 2, conditions: [{type: Ready, status: "True"}]}
  *
  * What others change in them is restored. A finalizer ensures that both are deleted before the
- * Website is. main.c makes a program of it; test_controller.c tests it. controller.hpp is the same
- * in C++. */
+ * Website is. Events record what was done. Of several replicas, one works at a time, and the others
+ * have current caches. main.c makes a program of it; test_controller.c tests it. controller.hpp is
+ * the same in C++. */
 #ifndef WEBSITE_CONTROLLER_H
 #define WEBSITE_CONTROLLER_H
 
 #include <stdatomic.h>
 
 #include <kinformer/kinformer.h>
+#include <kinformer/manager.h>
 
 #define SUFFIX "-site"
 #define FINALIZER "example.com/website"
@@ -24,21 +26,20 @@
 #define MANAGER "website-controller"
 
 typedef struct website_controller {
-    ki_client *client;     /* must live longer */
+    ki_client *client; /* of the manager, as are the next two; it must live longer */
+    ki_recorder *recorder;
+    ki_controller *controller;
     ki_resource *resource; /* Websites */
     ki_informer *websites;
     ki_informer *configs;
     ki_informer *deployments;
-    ki_workqueue *queue;
-    ki_controller *controller;
     atomic_ulong reconciled;
     atomic_ulong failed;
 } website_controller;
 
-/** Starts it. End it with website_controller_stop(), also after a failure. */
-int website_controller_start(website_controller *c, ki_client *client, ki_error *error);
-
-/** Waits for requests in progress. */
-void website_controller_stop(website_controller *c);
+/** Adds it to a manager, which starts and stops it. Release it with website_controller_done() after
+ *  the manager, also after a failure. */
+int website_controller_add(website_controller *c, ki_manager *manager, ki_error *error);
+void website_controller_done(website_controller *c);
 
 #endif

@@ -3,21 +3,18 @@
  * program can take over from the other. */
 #pragma once
 
-#include <atomic>
 #include <iostream>
 
-#include <kinformer/kinformer.hpp>
+#include <kinformer/manager.hpp>
 
 #include "website_views.h" /* by kinformer gen-views from crd.yaml; see CMakeLists.txt */
 
 struct website_controller {
-    /** Starts it. The destructor waits for requests in progress. */
-    explicit website_controller(ki::client &on) : client(on)
+    ki::manager &manager; /* starts and stops it */
+
+    ~website_controller()
     {
-        websites.enqueue(queue);
-        configs.enqueue(queue, resource);
-        deployments.enqueue(queue, resource);
-        controller.start(client, 4);
+        manager.close(); /* before what its workers use is destroyed */
     }
 
     /* ---- the desired state ---- */
@@ -73,7 +70,11 @@ struct website_controller {
             fill(edit, website);
         };
         const auto old = cache.get(website.name_space(), child_of(website));
-        return client.create_or_patch(of, website.name_space(), child_of(website), set, old).object;
+        auto done = client.create_or_patch(of, website.name_space(), child_of(website), set, old);
+        if (done.what == KI_WRITTEN_CREATED) {
+            manager.recorder().event(website, KI_EVENT_NORMAL, "Created", "Reconcile", of.kind());
+        }
+        return done.object;
     }
 
     /* Deletes a child, which the cache may not have yet; an object of others is kept. */
@@ -105,7 +106,6 @@ struct website_controller {
             drop(KI_CORE_V1_CONFIGMAPS, website);
             client.modify(resource, website, [](auto &edit) { edit.remove_finalizer(finalizer); });
         }
-        reconciled++;
     }
 
     static void complain(std::string_view key, const ki::error &error, uint32_t, bool)
@@ -115,13 +115,10 @@ struct website_controller {
 
     static constexpr const char *finalizer = "example.com/website";
     static constexpr const char *ours = "app.kubernetes.io/managed-by=website-controller";
-    ki::client &client; /* must live longer */
+    ki::client &client = manager.client();
     ki::resource resource{"example.com", "v1", "websites", "Website"};
-    ki::informer websites = client.informer(resource);
-    ki::informer configs = client.informer(KI_CORE_V1_CONFIGMAPS, ours);
-    ki::informer deployments = client.informer(KI_APPS_V1_DEPLOYMENTS, ours);
-    std::atomic<unsigned long> reconciled{0};
-    ki::workqueue queue{};
-    /* The last member, so that it ends first. */
-    ki::controller controller{queue, [this](auto key) { reconcile(key); }, {complain}};
+    ki::managed_controller work{manager, [this](auto key) { reconcile(key); }, 4, {complain}};
+    ki::informer websites = work.watch(client.informer(resource));
+    ki::informer configs = work.watch(client.informer(KI_CORE_V1_CONFIGMAPS, ours), resource);
+    ki::informer deployments = work.watch(client.informer(KI_APPS_V1_DEPLOYMENTS, ours), resource);
 };

@@ -20,18 +20,13 @@
 #define OWNER "metadata.ownerReferences[?(@.controller==true)].name"
 #define HELD_BY "metadata.finalizers[0]"
 #define READY "status.conditions[type=Ready]"
-#define CHECK(condition) ((condition) ? (void)0 : fail(#condition, __LINE__))
+#define CHECK(x) ((x) ? (void)0 : (puts("failed: " #x), puts(error.message), exit(1)))
 
 static ki_error error;
 static ki_apiserver *server;
 static const ki_resource *websites;
 static website_controller controller;
-
-static void fail(const char *condition, int line)
-{
-    fprintf(stderr, "line %d: failed: %s %s\n", line, condition, error.message);
-    exit(1);
-}
+static ki_manager *manager;
 
 /* Changes the Website or a child by a merge patch, as another client would, including its status.
  */
@@ -49,11 +44,10 @@ static bool is(const ki_resource *resource, const char *path, const char *expect
 {
     KI_AUTO(ki_object) object = NULL;
     int r = ki_apiserver_get(server, resource, "default", NAME(resource), &object, &error);
-    if (r < 0 || path == NULL) {
-        return r == KI_ERR_NOT_FOUND && path == NULL;
-    }
-    return ki_object_equals(object, path, expected) ||
-           ki_object_int64_or(object, path, -1) == strtoll(expected, NULL, 10);
+    return path == NULL
+               ? r == KI_ERR_NOT_FOUND
+               : r == 0 && (ki_object_equals(object, path, expected) ||
+                            ki_object_int64_or(object, path, -1) == strtoll(expected, 0, 10));
 }
 
 /* Whether it becomes so within a time that is long enough for a busy machine. */
@@ -101,9 +95,8 @@ static void sends_nothing_without_a_difference(void)
     for (int i = 0; i < 1000 && quiet < 10; i++) {
         uint64_t before = requests();
         unsigned long runs = controller.reconciled;
-        CHECK(ki_workqueue_add(controller.queue, "default/shop") >= 0);
-        while (controller.reconciled == runs) {
-            usleep(1000);
+        CHECK(ki_workqueue_add(ki_controller_queue(controller.controller), "default/shop") >= 0);
+        for (; controller.reconciled == runs; usleep(1000)) {
         }
         quiet = requests() == before ? quiet + 1 : 0;
     }
@@ -161,12 +154,16 @@ static void run(void (*test)(void), const char *faults)
     CHECK(ki_apiserver_load_file(server, MANIFESTS "/crd.yaml", NULL, &error) >= 0);
     CHECK(ki_apiserver_load_file(server, MANIFESTS "/shop.yaml", NULL, &error) >= 0);
     CHECK(ki_apiserver_client(server, NULL, &client, &error) >= 0);
-    CHECK(website_controller_start(&controller, client, &error) >= 0);
+    CHECK(ki_manager_new(KI_OPTIONS(ki_manager_options, .name = MANAGER, .client = client),
+                         &manager, &error) >= 0);
+    CHECK(website_controller_add(&controller, manager, &error) >= 0);
+    CHECK(ki_manager_start(manager, &error) >= 0);
     websites = controller.resource;
     CHECK(becomes(websites, READY ".message", "0 of 2 replicas ready"));
     CHECK(ki_apiserver_set_faults(server, faults, &error) >= 0);
     test();
-    website_controller_stop(&controller);
+    ki_manager_close(manager);
+    website_controller_done(&controller);
     ki_apiserver_unref(server);
 }
 

@@ -22,19 +22,20 @@ struct cluster {
     ki::apiserver server = [] {
         auto options = ki::options<ki_apiserver_options>();
         options.no_garbage_collection = true;
-        ki::apiserver made(&options);
-        made.load_file(MANIFESTS "/crd.yaml");
-        made.load_file(MANIFESTS "/shop.yaml");
-        return made;
+        return ki::apiserver(&options);
     }();
     ki::client client = server.client();
-    website_controller controller{client};
+    ki::manager manager{"website-controller", client};
+    website_controller controller{manager};
 
     /* Children have another name than the Website, so that only their owner leads to it. */
     static constexpr auto name = [](auto &of) { return &of == &websites ? "shop" : "shop-site"; };
 
     explicit cluster(const char *faults = nullptr)
     {
+        server.load_file(MANIFESTS "/crd.yaml");
+        server.load_file(MANIFESTS "/shop.yaml");
+        manager.start();
         CHECK(becomes(websites, ready + ".message", "0 of 2 replicas ready"));
         server.set_faults(faults);
     }
@@ -76,9 +77,9 @@ static void sends_nothing_without_a_difference(cluster &&c)
 {
     for (int i = 0, quiet = 0; quiet < 10; CHECK(++i < 1000)) { /* in a row: the cache may lag */
         const auto before = c.server.stats().requests;
-        const auto runs = c.controller.reconciled.load();
-        c.controller.queue.add("default/shop");
-        while (c.controller.reconciled == runs) {
+        const auto runs = c.controller.work.stats().succeeded;
+        c.controller.work.queue().add("default/shop");
+        while (c.controller.work.stats().succeeded == runs) {
             usleep(1000);
         }
         quiet = c.server.stats().requests == before ? quiet + 1 : 0;
