@@ -101,7 +101,7 @@ static int measure_packed(choice *c, const ki_object *const *objects, size_t cou
             c->bytes += ki_object_memory(object);
         }
         (void)ki_snapshot_unref(snapshot);
-        r = ki_store_memory(store, &memory);
+        r = ki_store_get_memory(store, &memory);
         c->dictionaries = memory.packing;
     }
     (void)ki_store_unref(store);

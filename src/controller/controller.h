@@ -32,7 +32,7 @@ extern const uint64_t ki__reconcile_bounds_ns[KI__RECONCILE_BOUNDS];
 typedef struct ki__controller_stats {
     _Atomic uint64_t results[KI__RECONCILE_RESULTS];
     _Atomic uint64_t given_up;
-    _Atomic uint64_t behind;  /* keys requeued because a cache was older than own writes */
+    _Atomic uint64_t behind; /* keys requeued because a cache was older than own writes */
     _Atomic uint64_t timeouts;
     _Atomic uint64_t active;  /* reconcile functions that run now */
     _Atomic uint64_t started; /* threads of ki_controller_start() */

@@ -157,7 +157,7 @@ static void an_informer_that_keeps_failing_stays_red(void **state)
     fixture f;
     begin(&f);
     set_faults(&f, "status=500,verb=list+watch,latency=200ms");
-    ki_apiserver_cut(f.m.server);
+    ki_apiserver_break_connections(f.m.server);
     until_metric(&f, "kinformer_informer_failures_total", "resource=\"pods\"", 2);
     for (int i = 0; i < 40; i++) {
         assert_int_equal(monitoring_get(&f.m, "/debug/", HTML), 200);

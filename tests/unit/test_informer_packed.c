@@ -184,7 +184,7 @@ static void handlers_and_indexes_see_plain_objects(void **state)
 static ki_memory memory_of(fixture *f)
 {
     ki_memory memory = KI_OPTIONS_INIT(ki_memory);
-    assert_int_equal(ki_informer_memory(f->informer, &memory), 0);
+    assert_int_equal(ki_informer_get_memory(f->informer, &memory), 0);
     return memory;
 }
 

@@ -73,7 +73,7 @@ static void is_in(limited *f, ki_reduction reduction, bool over)
     assert_string_equal(ki_reduction_name(health.reduction), ki_reduction_name(reduction));
     assert_int_equal(health.reduced, reduction == KI_REDUCTION_METADATA);
     assert_int_equal(health.over_limit, over);
-    assert_int_equal(ki_informer_memory(f->informer, &memory), 0);
+    assert_int_equal(ki_informer_get_memory(f->informer, &memory), 0);
     assert_int_equal(memory.reduction, reduction);
     assert_true(memory.total <= memory.max_bytes);
 }
@@ -368,7 +368,7 @@ static void held_versions_delay_it(void **state)
         limited_put_many(&f, 22, 35);
         limited_wait(&f);
         ki_memory memory = KI_OPTIONS_INIT(ki_memory);
-        assert_int_equal(ki_informer_memory(f.informer, &memory), 0);
+        assert_int_equal(ki_informer_get_memory(f.informer, &memory), 0);
         assert_true(memory.over_limit);
         assert_true(memory.total <= memory.max_bytes + memory.max_bytes / 32);
         held = ki_snapshot_unref(held);

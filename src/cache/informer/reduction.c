@@ -165,7 +165,7 @@ static void reduce(ki_informer *informer)
 {
     ki__memory_limit *limit = &informer->limit;
     int r = limit->metadata != NULL ? reduce_to_metadata(informer) : begin_packing(informer);
-    limit->reduces = r < 0; /* for want of memory: soon again */
+    limit->reduces = r < 0; /* for lack of memory: retried soon */
     informer->retrying = r < 0;
     if (r >= 0) {
         limit->shrinking = true;

@@ -93,7 +93,7 @@ int ki__packer_pack(ki__packer *packer, const ki_object *object, ki_object **ret
 /** Memory for dictionaries, contexts and opened objects. Any thread. */
 ki__pack_memory ki__packer_memory(const ki__packer *packer);
 
-/** Less memory for opened objects, for a store whose memory is limited to `max_bytes`. Any thread. */
+/** Less memory for opened objects of a store whose memory is limited to `max_bytes`. Any thread. */
 void ki__packer_limit(ki__packer *packer, uint64_t max_bytes);
 
 /** Called, possibly on several threads at once, when many objects were opened since the last
