@@ -5,6 +5,7 @@
 
 #include <kinformer/async.h>
 #include <kinformer/controller.h>
+#include <kinformer/worker.h>
 
 #include "base/histogram.h"
 #include "base/members.h"

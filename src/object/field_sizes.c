@@ -5,7 +5,7 @@
 #include <errno.h>
 
 #include <kinformer/field_sizes.h>
-#include <kinformer/storage.h>
+#include <kinformer/packed.h>
 
 #include "base/alloc.h"
 #include "base/assert.h"

@@ -6,7 +6,7 @@
 #include <errno.h>
 
 #include <kinformer/encoding.h>
-#include <kinformer/storage.h>
+#include <kinformer/packed.h>
 
 #include "base/alloc.h"
 #include "base/error.h"

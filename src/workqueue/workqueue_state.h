@@ -17,6 +17,7 @@
 #include <stdatomic.h>
 
 #include <kinformer/rate_limiter.h>
+#include <kinformer/worker.h>
 #include <kinformer/workqueue.h>
 #include <kinformer/workqueue_stats.h>
 

@@ -34,6 +34,7 @@ typedef struct fixture {
     const char *keep;
     const char *shard;
     uint64_t max_bytes;
+    ki_at_limit at_limit;
 } fixture;
 
 /* ---- scraping ---- */
@@ -109,6 +110,7 @@ static ki_informer *make_informer(fixture *f, fake_source *source, const char *n
     options.no_streaming = !f->streams;
     options.keep = f->keep;
     options.max_bytes = f->max_bytes;
+    options.at_limit = f->at_limit;
     options.shard_selector = f->shard;
     options.check_mutations = true;
     const ki_index index = {
@@ -520,6 +522,25 @@ static void limits_of_memory_are_counted(void **state)
     end(&f);
 }
 
+static void objects_that_are_reduced(void **state)
+{
+    (void)state;
+    fixture f;
+    begin_bare(&f);
+    f.max_bytes = 30000;
+    f.at_limit = KI_AT_LIMIT_METADATA;
+    begin_informer(&f);
+    assert_metric(&f, "kinformer_informer_reduced", "", 0);
+    for (unsigned i = 0; i < 200 && of(&f, "kinformer_informer_reduced") < 1; i++) {
+        char name[16];
+        (void)snprintf(name, sizeof(name), "p%u", i);
+        fake_event(f.source, KI_WATCH_EVENT_ADDED, fake_pod(name, 12 + i));
+        settle(&f);
+    }
+    assert_metric(&f, "kinformer_informer_reduced", "", 1);
+    end(&f);
+}
+
 /* ---- handlers ---- */
 
 /* An event that cannot be applied for lack of memory is as old as its reception. */
@@ -886,6 +907,7 @@ int main(void)
         cmocka_unit_test(versions_that_are_held),
         cmocka_unit_test(an_event_that_is_applied_late),
         cmocka_unit_test(limits_of_memory_are_counted),
+        cmocka_unit_test(objects_that_are_reduced),
         cmocka_unit_test(a_slow_handler),
         cmocka_unit_test(a_callback_that_does_not_return),
         cmocka_unit_test(informers_of_one_name_are_numbered),

@@ -8,10 +8,10 @@
 #include <kinformer/factory.h>
 #include <kinformer/index.h>
 #include <kinformer/memory.h>
+#include <kinformer/packed.h>
 #include <kinformer/parts/shared_informer.h>
 #include <kinformer/path.h>
 #include <kinformer/projection.h>
-#include <kinformer/storage.h>
 
 #include "cache/informer/informer.h"
 #include "cache/store/shrink.h"

@@ -44,8 +44,8 @@ int ki__txn_remove(ki_txn *txn, uint32_t id, ki_error *error);
  *  valid as long as the version before. 0 or -ENOMEM. */
 int ki__txn_close(ki_txn *txn, const ki_object *object);
 
-/** Replaces a stored plain object by a packed one if that is smaller. Indexes do not change. 1 if it
- *  was replaced, 0, or an error of ki__packer_pack(). */
+/** Replaces a stored plain object by a packed one if that is smaller. Indexes do not change. 1 if
+ *  it was replaced, 0, or an error of ki__packer_pack(). */
 int ki__txn_pack(ki_txn *txn, const ki_object *object, uint32_t id, ki_error *error);
 
 /** Adds the object stored at `id` to index number `index`, which is new. */
