@@ -26,7 +26,7 @@
  * name.
  *
  * To include by name: <kinformer/leader.hpp>, recorder.hpp, consistency.hpp, monitor.hpp,
- * apiserver.hpp, and typed views, <kinformer/api/core_v1.hpp> and so on. */
+ * monitor_server.hpp, apiserver.hpp, and typed views, <kinformer/api/core_v1.hpp> and so on. */
 #ifndef KINFORMER_KINFORMER_HPP
 #define KINFORMER_KINFORMER_HPP
 

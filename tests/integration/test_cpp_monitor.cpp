@@ -10,6 +10,7 @@
 
 #include <kinformer/apiserver.hpp>
 #include <kinformer/monitor.hpp>
+#include <kinformer/monitor_server.hpp>
 
 #include "support/check.hpp"
 
@@ -85,11 +86,28 @@ static void systemd_is_notified()
     ::unsetenv("NOTIFY_SOCKET");
 }
 
+static void a_server_is_owned()
+{
+    ki::apiserver server;
+    auto client = server.client();
+    auto options = ki::options<ki_monitor_server_options>();
+    options.listen = "0.0.0.0:0"; /* others could connect */
+    CHECK(ki::monitor_server::try_new(client, &options).error().code() == KI_ERR_DENIED);
+    ki::monitor_server monitor(client);
+    const std::string url(monitor.url());
+    CHECK(url.rfind("http://127.0.0.1:", 0) == 0);
+    options.listen = url.c_str() + sizeof("http://") - 1;
+    CHECK(ki::monitor_server::try_new(client, &options).error().code() == -EADDRINUSE);
+    monitor.reset();
+    CHECK(ki::monitor_server::try_new(client, &options).ok());
+}
+
 int main()
 {
     metrics_in_both_formats();
     checks_with_reasons();
     systemd_is_notified();
-    std::puts("3 passed, 0 failed");
+    a_server_is_owned();
+    std::puts("4 passed, 0 failed");
     return 0;
 }
