@@ -170,6 +170,9 @@ typedef struct ki_health {
     /* Of an informer at its limit: */
     ki_reduction reduction;
     bool reduced; /* to less than the options require: KI_REDUCTION_METADATA */
+    /** With track_readers: since when the oldest snapshot or list of the store is held; 0 if there
+     *  is none. ki_store_reader() in memory.h returns who holds it. */
+    uint64_t oldest_snapshot_ms;
 } ki_health;
 
 /** Fills `health`, whose `size` must be set, and `reason` (may be NULL) with the last failure; its

@@ -114,6 +114,9 @@ typedef struct ki_informer_options {
     /** For debugging: keeps a checksum of each object and reports objects whose memory was
      *  modified, when they are replaced or deleted and at each resync. */
     bool check_mutations;
+    /** For debugging: records who holds snapshots and lists of the store, and since when; see
+     *  ki_store_reader() in memory.h. */
+    bool track_readers;
 } ki_informer_options;
 
 /** Takes and releases references. A started informer stays alive until it has stopped, even

@@ -45,6 +45,29 @@ KI_API KI_NODISCARD int ki_store_get_memory(const ki_store *store, ki_memory *me
  *  Thread: any.  Blocks: no.  Errors: -EINVAL  invalid `size`.  Since: 0.1 */
 KI_API KI_NODISCARD int ki_informer_get_memory(ki_informer *informer, ki_memory *memory);
 
+/** A snapshot, a list or an iteration of a lister that was taken of a store and is not released: it
+ *  keeps what it shows in memory. */
+typedef struct ki_reader {
+    size_t size;             /* see KI_OPTIONS_INIT */
+    uint64_t held_ns;        /* time since it was taken */
+    uint64_t version;        /* as ki_snapshot_version() */
+    uint64_t newer_versions; /* number of versions since; 0: it holds the current one */
+    uint64_t thread;         /* that took it, as gettid(2), debuggers and `top -H` number it */
+    const void *caller;      /* where that called the library: for dladdr(3) or a debugger */
+    char thread_name[16];    /* "" if it has none */
+} ki_reader;
+
+/** Fills `reader`, whose `size` must be set, with number `position` of the snapshots and lists that
+ *  are held, from 0, oldest first. Returns 1, or 0 if there are not as many. Only for stores with
+ *  `reader_clock`, such as those of informers with `track_readers`; there each snapshot costs an
+ *  allocation and about a microsecond. A snapshot is released with its last reference. If memory is
+ *  short, snapshots are taken without a record. `caller` is in the library for snapshots that the
+ *  library takes itself, for example until a new handler has received all objects.
+ *  Thread: any.  Blocks: no.
+ *  Errors: KI_ERR_UNSUPPORTED  readers are not tracked;  -EINVAL  invalid `size`.
+ *  Since:  0.1 */
+KI_API KI_NODISCARD int ki_store_reader(const ki_store *store, size_t position, ki_reader *reader);
+
 KI_END_DECLS
 
 #endif

@@ -25,6 +25,14 @@ static void count_forks(void)
     }
 }
 
+void ki__thread_identify(uint64_t *ret_id, char *name, size_t size)
+{
+    *ret_id = (uint64_t)gettid();
+    if (pthread_getname_np(pthread_self(), name, size) != 0) {
+        name[0] = '\0';
+    }
+}
+
 uint64_t ki__process(void)
 {
     (void)pthread_once(&once, count_forks); /* cannot fail */

@@ -14,6 +14,10 @@
 /** A number that differs between a process and its children. No system call. Any thread. */
 uint64_t ki__process(void);
 
+/** The number of the calling thread in the system, and its name in a buffer of at least 16 bytes;
+ *  "" if unknown. */
+void ki__thread_identify(uint64_t *ret_id, char *name, size_t size);
+
 /* The result of ki__process() once it was called; 0 if forks cannot be counted. */
 extern _Atomic uint64_t ki__process_number;
 

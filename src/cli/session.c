@@ -319,6 +319,7 @@ static void configure(const ki_resource *resource, ki_informer_options *options,
     options->drop = s->flags->drop != NULL && strcmp(s->flags->drop, "usual") == 0 ? KI_DROP_USUAL
                                                                                    : s->flags->drop;
     options->storage = s->flags->packed ? KI_STORAGE_PACKED : KI_STORAGE_DEFAULT;
+    options->track_readers = s->track_readers;
     options->no_streaming = s->page_size != 0;
     options->page_size = s->page_size;
     options->on_watch_error = watch_failed;

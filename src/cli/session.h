@@ -76,6 +76,7 @@ struct cli_session {
     void (*on_synced)(cli_target *target);
 
     /* Optional settings, before the start. */
+    bool track_readers;             /* of all caches */
     bool stays;                     /* keep running if the server rejects the first list */
     const cli_serve_options *serve; /* NULL: nothing is served */
     uint32_t resync_ms;             /* resync period of handlers; 0: none */

@@ -111,9 +111,10 @@ static void put_row(cli_table *table, const cli_target *target)
 }
 
 static const cli_heading memory_headings[] = {
-    {"MEMORY", false, false, true},  {"OBJECTS", false, true, false},
-    {"INDEXES", false, true, false}, {"READERS", false, true, false},
-    {"QUEUES", false, true, false},  {"TOTAL", false, true, false},
+    {"MEMORY", false, false, true},   {"OBJECTS", false, true, false},
+    {"INDEXES", false, true, false},  {"READERS", false, true, false},
+    {"QUEUES", false, true, false},   {"TOTAL", false, true, false},
+    {"SNAPSHOT", false, true, false},
 };
 
 static void put_memory_row(cli_table *table, const char *label, const ki_health *h)
@@ -125,6 +126,11 @@ static void put_memory_row(cli_table *table, const char *label, const ki_health 
     cli_put_bytes(cli_table_cell(table), h->version_bytes);
     cli_put_bytes(cli_table_cell(table), h->queue_bytes + h->decoding_bytes);
     cli_put_bytes(cli_table_cell(table), h->memory);
+    if (h->oldest_snapshot_ms != 0) {
+        cli_put_age(cli_table_cell(table), (int64_t)(h->oldest_snapshot_ms / 1000));
+    } else {
+        cli_put(cli_table_cell(table), "-");
+    }
     cli_table_end_row(table);
 }
 
@@ -145,6 +151,9 @@ static void put_memory(const topping *t, ki_buf *out)
         all.queue_bytes += h.queue_bytes + h.decoding_bytes;
         all.memory += h.memory;
         all.over_limit = all.over_limit || h.over_limit;
+        if (h.oldest_snapshot_ms > all.oldest_snapshot_ms) {
+            all.oldest_snapshot_ms = h.oldest_snapshot_ms;
+        }
     }
     if (s->target_count > 1) {
         put_memory_row(&table, "all", &all);
@@ -199,6 +208,7 @@ static void put_memory_words(ki_buf *out, const ki_health *h)
              (unsigned long long)h->object_bytes, (unsigned long long)h->index_bytes,
              (unsigned long long)h->version_bytes,
              (unsigned long long)(h->queue_bytes + h->decoding_bytes));
+    cli_putf(out, " oldest_snapshot_ms=%llu", (unsigned long long)h->oldest_snapshot_ms);
     cli_put(out, h->over_limit ? " over_limit=true" : "");
 }
 
@@ -287,6 +297,7 @@ static int top(topping *t, cli_call *call)
         session->targets[i].user = t;
     }
     session->stays = true;
+    session->track_readers = true;
     session->serve = &t->options->serve;
     session->events.tick_ms = t->options->interval_ms != 0 ? t->options->interval_ms : 1000;
     session->events.on_tick = on_tick;

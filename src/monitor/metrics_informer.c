@@ -87,6 +87,9 @@ static const ki__column informer_columns[] = {
     KI__COLUMN_GAUGE(
         "kinformer_informer_store_versions", KI__VALUE_COUNT, STATS(versions),
         "Versions of the store in memory: the current one and those held by snapshots."),
+    KI__COLUMN_GAUGE("kinformer_informer_oldest_snapshot_seconds", KI__VALUE_MS,
+                     HEALTH(oldest_snapshot_ms),
+                     "Time that the oldest snapshot has been held, with track_readers; else 0."),
     KI__COLUMN_GAUGE("kinformer_informer_queued_bytes", KI__VALUE_SIZE, HEALTH(queued_bytes),
                      "Memory of the objects between the watch and the store."),
 };

@@ -7,13 +7,14 @@
 #include <string.h>
 
 #include <kinformer/clock.h>
+#include <kinformer/field_sizes.h>
 #include <kinformer/resource.h>
 #include <kinformer/store.h>
 
 #include "base/alloc.h"
 #include "base/time_units.h"
 
-enum { USED_MS = 600000, MEASURE_MS = 60000, MEASURED_MAX = 32, MEASURED_BYTES = 4 << 20 };
+enum { USED_MS = 600000, MEASURE_MS = 60000, MEASURED_MAX = 32 };
 
 /* ---- changes ---- */
 
@@ -223,56 +224,51 @@ static void on_timer(ki__timer *timer)
 
 /* ---- memory by field ---- */
 
-static void add_size(ki__slot *slot, const char *prefix, const ki_value *name, uint64_t bytes)
+static void add_size(ki__slot *slot, const char *name, size_t len, uint64_t bytes)
 {
-    ki__field_size field = {.bytes = bytes};
-    size_t used = strlen(prefix);
-    memcpy(field.name, prefix, used);
-    if (name != NULL &&
-        ki_value_get_string(name, field.name + used, sizeof(field.name) - used) < 0) {
-        return; /* no name of a field of ours is that long */
-    }
-    slot->field_bytes += bytes;
     size_t i = 0;
-    while (i < slot->field_count && strcmp(slot->fields[i].name, field.name) != 0) {
+    slot->field_bytes += bytes;
+    while (i < slot->field_count &&
+           (strncmp(slot->fields[i].name, name, len) != 0 || slot->fields[i].name[len] != '\0')) {
         i++;
     }
-    if (i < slot->field_count) {
+    if (i == slot->field_count && i < KI__FIELDS) {
+        slot->fields[slot->field_count++] = (ki__field_size){.bytes = 0};
+        memcpy(slot->fields[i].name, name, len);
+    }
+    if (i < KI__FIELDS) {
         slot->fields[i].bytes += bytes;
-    } else if (i < KI__FIELDS) {
-        slot->fields[slot->field_count++] = field;
     }
 }
 
-static uint64_t size_of(const ki_value *value, ki_buf *scratch)
+/* Members of objects and of their metadata. Names below these may be data, such as keys of
+ * ConfigMaps, and are not shown. */
+static void add_field(const ki_field_size *field, void *user)
 {
-    ki_buf_clear(scratch);
-    return ki_value_write_json(value, scratch) == 0 ? scratch->len : 0;
-}
-
-static void measure_map(ki__slot *slot, const char *prefix, const ki_value *map, ki_buf *scratch)
-{
-    ki_value_iter iter;
-    ki_value name;
-    ki_value value;
-    if (ki_value_iter_begin(map, &iter) < 0) {
-        return;
+    static const char metadata[] = ".metadata";
+    static const char small[] = "metadata (names, times)";
+    const char *path = field->path;
+    size_t first = strlen(metadata);
+    bool within =
+        strncmp(path, metadata, first) == 0 && (path[first] == '\0' || path[first] == '.');
+    size_t len = (within ? first : 0) + 1;
+    if (path[0] != '.') {
+        return; /* punctuation, or the envelope of protobuf */
     }
-    while (ki_value_iter_next(&iter, &name, &value) > 0) {
-        bool inner = prefix[0] == '\0' && ki_value_equals_text(&name, "metadata");
-        bool large = ki_value_type(&value) >= KI_TYPE_LIST;
-        if (prefix[0] != '\0' && !large) {
-            add_size(slot, "metadata (names, times)", NULL, size_of(&value, scratch));
-        } else if (!inner) {
-            add_size(slot, prefix, &name, size_of(&value, scratch));
-        }
+    if (path[len - 1] != '\0') {
+        len += strcspn(path + len, ".[");
+    }
+    if (within && (len <= first + 1 || (path[len] == '\0' && !field->rest))) {
+        add_size(user, small, strlen(small), field->bytes);
+    } else if (len <= KI__FIELD_NAME) { /* no name of a field of ours is longer */
+        add_size(user, path + 1, len - 1, field->bytes);
     }
 }
 
 bool ki__slot_measure(ki__slot *slot)
 {
     uint64_t now = ki__engine_now(slot->owner->engine);
-    ki_buf scratch;
+    ki_field_sizes *sizes = NULL;
     const ki_object *object;
     if (slot->measured_ns != 0 && now - slot->measured_ns < MEASURE_MS * KI__MS_NS) {
         return false;
@@ -280,18 +276,18 @@ bool ki__slot_measure(ki__slot *slot)
     slot->measured_ns = now;
     slot->measured = slot->field_count = 0;
     slot->field_bytes = 0;
-    ki_buf_init(&scratch, slot->owner->alloc, MEASURED_BYTES);
+    int r = ki_field_sizes_new(slot->owner->alloc, &sizes, NULL);
     ki_snapshot *snapshot = ki_store_snapshot(ki_informer_store(slot->informer));
     ki_snapshot_iter iter = ki_snapshot_iter_begin(snapshot);
-    while (slot->measured < MEASURED_MAX && ki_snapshot_iter_next(&iter, &object) > 0) {
-        ki_value root = ki_object_root(object);
-        ki_value metadata = ki_value_at(&root, "metadata");
-        measure_map(slot, "", &root, &scratch);
-        measure_map(slot, "metadata.", &metadata, &scratch);
+    while (r == 0 && slot->measured < MEASURED_MAX && ki_snapshot_iter_next(&iter, &object) > 0) {
+        r = ki_field_sizes_add(sizes, object, NULL);
         slot->measured++;
     }
+    if (r == 0) { /* without memory, it is missing */
+        (void)!ki_field_sizes_visit(sizes, 1, add_field, slot);
+    }
     (void)ki_snapshot_unref(snapshot);
-    ki_buf_done(&scratch);
+    (void)ki_field_sizes_unref(sizes);
     return true;
 }
 

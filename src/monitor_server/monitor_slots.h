@@ -24,7 +24,7 @@ enum {
 /** A part of the objects of a cache. */
 typedef struct ki__field_size {
     char name[KI__FIELD_NAME]; /* "spec", "metadata.managedFields" */
-    uint64_t bytes;            /* as JSON, of the measured objects */
+    uint64_t bytes;            /* of the measured objects, as received */
 } ki__field_size;
 
 typedef struct ki__monitor_slots ki__monitor_slots;

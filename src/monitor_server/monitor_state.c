@@ -1,9 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The state of a client as JSON, for programs and for the page. */
+#include <dlfcn.h>
 #include <errno.h>
 #include <string.h>
 
 #include <kinformer/clock.h>
+#include <kinformer/memory.h>
 #include <kinformer/resource.h>
 #include <kinformer/version.h>
 
@@ -158,6 +160,45 @@ static void put_memory(ki__out *out, ki__slot *slot, uint64_t object_bytes)
     ki__put_named_u64(out, "memoryMeasuredObjects", slot->measured);
 }
 
+/* A place in the program, as its file and the offset in it, which addr2line reads. */
+static void put_place(ki__out *out, const char *name, const void *address)
+{
+    Dl_info info;
+    ki_buf text;
+    ki_buf_init(&text, out->buf->alloc, TEXT_MAX);
+    if (dladdr(address, &info) != 0 && info.dli_fname != NULL) {
+        const char *slash = strrchr(info.dli_fname, '/');
+        uintptr_t offset = (uintptr_t)address - (uintptr_t)info.dli_fbase;
+        ki__out o = ki__out_to(&text);
+        ki__out_texts(&o, slash != NULL ? slash + 1 : info.dli_fname, "+0x", NULL);
+        for (int shift = 60; shift >= 0; shift -= 4) {
+            if (offset >> shift != 0 || shift == 0) {
+                ki__out_char(&o, "0123456789abcdef"[offset >> shift & 15]);
+            }
+        }
+        ki__out_fail(out, ki__out_commit(&o));
+    }
+    ki__put_named_text(out, name, ki_buf_str(&text), TEXT_MAX);
+    ki_buf_done(&text);
+}
+
+/* Who holds the oldest snapshot, if readers are tracked. */
+static void put_reader(ki__out *out, ki_informer *informer)
+{
+    ki_reader reader = KI_OPTIONS_INIT(ki_reader);
+    if (ki_store_reader(ki_informer_store(informer), 0, &reader) <= 0) {
+        return;
+    }
+    ki__put_name(out, "oldestSnapshot");
+    ki__put_map(out);
+    ki__put_named_ms(out, "heldMs", reader.held_ns / KI__MS_NS);
+    ki__put_named_u64(out, "newerVersions", reader.newer_versions);
+    ki__put_named_u64(out, "thread", reader.thread);
+    ki__put_named_text(out, "threadName", ki_str_from(reader.thread_name), TEXT_MAX);
+    put_place(out, "caller", reader.caller);
+    ki__put_end(out);
+}
+
 static void put_handler(ki__out *out, const ki_monitor_server *server, const ki__handler_row *row)
 {
     uint64_t oldest_ms = row->lag.oldest_ns / KI__MS_NS;
@@ -206,6 +247,17 @@ static void put_counters(ki__out *out, const ki_health *h)
     ki__put_named_ms(out, "sinceSyncMs", h->since_sync_ms);
 }
 
+static void put_bytes(ki__out *out, const ki_health *h)
+{
+    ki__put_named_u64(out, "memoryBytes", h->memory);
+    ki__put_named_u64(out, "objectBytes", h->object_bytes);
+    ki__put_named_u64(out, "indexBytes", h->index_bytes);
+    ki__put_named_u64(out, "versionBytes", h->version_bytes);
+    ki__put_named_u64(out, "queueBytes", h->queue_bytes + h->decoding_bytes);
+    ki__put_named_u64(out, "maxBytes", h->max_bytes);
+    ki__put_named_bool(out, "overLimit", h->over_limit);
+}
+
 static void put_selection(const ki__selection *selection, void *user)
 {
     ki__out *out = user;
@@ -241,7 +293,8 @@ static void put_informer(ki__out *out, ki_monitor_server *server, const ki__gath
     ki__put_named_bool(out, "synced", h->synced);
     put_reason(out, row->informer, h);
     put_counters(out, h);
-    ki__put_named_u64(out, "objectBytes", row->health.object_bytes);
+    put_bytes(out, h);
+    put_reader(out, row->informer);
     put_relists(out, row);
     if (slot != NULL) {
         ki__put_named_bool(out, "linked", server->objects && !slot->secret);

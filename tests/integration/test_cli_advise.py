@@ -128,8 +128,8 @@ class OnServer(cli_testing.Served):
         self.assertGreater(found["index_bytes"], 0)
         seen, _ = on_terminal("top", "cm", "ns", "--count=2", "--interval=500ms", "--kubeconfig",
                               self.kubeconfig, columns=80)
-        self.assertRegex(seen, "MEMORY +OBJECTS +INDEXES +READERS +QUEUES +TOTAL\r\n")
-        self.assertRegex(seen, r"configmaps +[\d.]+ kB +[\d.]+ kB +0 B +0 B +[\d.]+ kB\r\n")
+        self.assertRegex(seen, "MEMORY +OBJECTS +INDEXES +READERS +QUEUES +TOTAL +SNAPSHOT\r\n")
+        self.assertRegex(seen, r"configmaps +[\d.]+ kB +[\d.]+ kB +0 B +0 B +[\d.]+ kB +-\r\n")
         self.assertRegex(seen, r"all +[\d.]+ kB ")
 
 

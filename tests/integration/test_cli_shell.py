@@ -87,7 +87,8 @@ class Top(Case):
         self.assertRegex(lines[2], r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ pods state=watching "
                                    r"objects=1 received=[1-9]\d* memory=[1-9]\d* "
                                    r"object_bytes=[1-9]\d* index_bytes=[1-9]\d* version_bytes=0 "
-                                   r"queue_bytes=0 events=0 rate=0.0 lag=0 relists=0 listed=\ds$")
+                                   r"queue_bytes=0 oldest_snapshot_ms=0 events=0 "
+                                   r"rate=0.0 lag=0 relists=0 listed=\ds$")
         self.assertIn("widgets.example.com state=watching", lines[3])
 
     def test_refused_resources_are_shown_and_others_continue(self):

@@ -100,6 +100,48 @@ static void the_state_is_json(void **state)
     monitoring_end(&m);
 }
 
+static void the_oldest_snapshot_is_shown(void **state)
+{
+    (void)state;
+    monitoring m;
+    ki_informer *pods = NULL;
+    monitoring_begin(&m, NULL);
+    ki_informer_options options = KI_OPTIONS_INIT(ki_informer_options);
+    options.track_readers = true;
+    assert_int_equal(ki_client_informer(m.client, KI_CORE_V1_PODS, &options, &pods, NULL), 0);
+    assert_int_equal(ki_client_start(m.client, NULL), 0);
+    assert_int_equal(ki_informer_wait_for_sync(pods, 30000, NULL), 0);
+    ki_snapshot *snapshot = ki_store_snapshot(ki_informer_store(pods));
+    assert_int_equal(monitoring_get(&m, "/debug/informers.json", ""), 200);
+    monitoring_has(&m, "\"oldestSnapshot\":{\"heldMs\":");
+    monitoring_has(&m, "\"threadName\":\"test_monitor_se\"");
+    monitoring_has(&m, "\"caller\":\"test_monitor_server+0x");
+    (void)ki_snapshot_unref(snapshot);
+    assert_int_equal(monitoring_get(&m, "/debug/informers.json", ""), 200);
+    monitoring_lacks(&m, "oldestSnapshot");
+    (void)ki_informer_unref(pods);
+    monitoring_end(&m);
+}
+
+static void memory_is_shown_by_field(void **state)
+{
+    (void)state;
+    monitoring m;
+    monitoring_begin(&m, NULL);
+    assert_int_equal(monitoring_get(&m, "/debug/informers.json", ""), 200);
+    monitoring_has(&m, "\"field\":\"metadata (names, times)\"");
+    monitoring_has(&m, "\"field\":\"stringData\""); /* of the Secret: not the names in it */
+    monitoring_lacks(&m, "\"field\":\"stringData.");
+    monitoring_lacks(&m, "\"field\":\"metadata\"");
+    monitoring_lacks(&m, "\"field\":\"\"");
+    monitoring_has(&m, "\"overLimit\":false");
+    assert_true(number(&m, 0, "indexBytes") > 0);
+    assert_int_equal(number(&m, 0, "memoryBytes"),
+                     number(&m, 0, "objectBytes") + number(&m, 0, "indexBytes") +
+                         number(&m, 0, "versionBytes") + number(&m, 0, "queueBytes"));
+    monitoring_end(&m);
+}
+
 static void the_page_works_without_scripts(void **state)
 {
     (void)state;
@@ -355,6 +397,8 @@ int main(void)
         cmocka_unit_test(metrics_come_in_the_format_that_is_accepted),
         cmocka_unit_test(checks_have_reasons),
         cmocka_unit_test(the_state_is_json),
+        cmocka_unit_test(the_oldest_snapshot_is_shown),
+        cmocka_unit_test(memory_is_shown_by_field),
         cmocka_unit_test(the_page_works_without_scripts),
         cmocka_unit_test(changes_are_shown_once_the_page_was_opened),
         cmocka_unit_test(values_are_hidden_by_default),

@@ -113,6 +113,7 @@ static ki_informer *make_informer(fixture *f, fake_source *source, const char *n
     options.at_limit = f->at_limit;
     options.shard_selector = f->shard;
     options.check_mutations = true;
+    options.track_readers = true;
     const ki_index index = {
         .size = sizeof(index), .name = "any", .values = index_values, .user = f};
     const ki_index *const indexes[] = {&index};
@@ -491,7 +492,10 @@ static void versions_that_are_held(void **state)
     settle(&f);
     assert_metric(&f, "kinformer_informer_store_versions", "", 2);
     assert_true(of(&f, "kinformer_informer_version_bytes") > 300);
+    advance(&f, 7000);
+    assert_metric(&f, "kinformer_informer_oldest_snapshot_seconds", "", 7);
     (void)ki_snapshot_unref(held);
+    assert_metric(&f, "kinformer_informer_oldest_snapshot_seconds", "", 0);
     assert_metric(&f, "kinformer_informer_store_versions", "", 1);
     assert_metric(&f, "kinformer_informer_version_bytes", "", 0);
     end(&f);

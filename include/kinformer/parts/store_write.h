@@ -35,13 +35,17 @@ typedef struct ki_store_options {
      *  write fail. NULL: none. */
     int (*transform)(const ki_object *object, ki_object **ret_object, void *user);
     void *transform_user;
+
+    /** For debugging: records who holds snapshots and lists, and since when on this clock, which is
+     *  copied; see ki_store_reader(). NULL: not. */
+    const ki_clock *reader_clock;
 } ki_store_options;
 
 /** Creates an empty store. `options` may be NULL.
  *  Owner:  caller; release with ki_store_unref(). On success only, the store owns the indexes.
  *  Thread: any.  Blocks: no.
  *  Errors: KI_ERR_EXISTS  two indexes have the same name;  -EINVAL  an index has no name or
- *                         function, or `storage` is unknown;
+ *                         function, `storage` is unknown, or reader_clock has no function;
  *          KI_ERR_UNSUPPORTED  packed, and the library was built without libzstd;
  *          -ENOMEM, -E2BIG.
  *  Since:  0.1 */

@@ -400,7 +400,7 @@ int ki__apply_prepare(ki__applier *applier, const ki_deltas *deltas, ki_error *e
     if (r < 0) {
         return r;
     }
-    applier->before = ki_store_snapshot(applier->store);
+    applier->before = ki__version_acquire(applier->store);
     r = apply_all(&w, deltas, error);
     if (r >= 0 && w.changed) {
         applier->txn = w.txn;

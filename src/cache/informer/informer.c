@@ -180,6 +180,7 @@ static int make_store(ki_informer *informer, const ki_informer_options *o, ki_er
     options.indexes = indexes;
     options.index_count = o->no_namespace_index ? 0 : 1;
     options.storage = o->storage;
+    options.reader_clock = o->track_readers ? ki__engine_clock(informer->engine) : NULL;
     return ki_store_new(&options, &informer->store, error);
 }
 

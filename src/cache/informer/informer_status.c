@@ -8,6 +8,7 @@
 #include "base/time_units.h"
 #include "cache/informer/informer.h"
 #include "cache/reflector/reflector.h"
+#include "cache/store/readers.h"
 #include "cache/store/version.h"
 
 /* ---- sync ---- */
@@ -155,7 +156,7 @@ int ki_informer_list(const ki_informer *informer, const char *name_space, const 
         return r;
     }
     const ki_lister lister = ki_informer_lister(informer);
-    r = ki_lister_list(&lister, name_space, parsed, ret_list);
+    r = ki__lister_list(&lister, name_space, parsed, __builtin_return_address(0), ret_list);
     (void)ki_selector_unref(parsed);
     return r < 0 ? ki__error_code(error, r) : 0;
 }
@@ -230,6 +231,7 @@ static void count_memory(const ki_informer *informer, ki_health *h)
     h->version_bytes = memory.versions;
     h->queue_bytes = memory.queues;
     h->decoding_bytes = memory.decoding;
+    h->oldest_snapshot_ms = ki__store_oldest_ns(informer->store) / KI__MS_NS;
 }
 
 int ki_informer_get_health(ki_informer *informer, ki_health *health, ki_error *ret_reason)
@@ -249,7 +251,7 @@ int ki_informer_get_health(ki_informer *informer, ki_health *health, ki_error *r
     h.mutations = informer->mutation_count;
     count_handlers(informer, &h);
     ki__mutex_unlock(&informer->lock);
-    ki_snapshot *snapshot = ki_store_snapshot(informer->store);
+    ki_snapshot *snapshot = ki__version_acquire(informer->store);
     h.objects = ki_snapshot_count(snapshot);
     (void)ki_snapshot_unref(snapshot);
     h.queued = ki_queue_count(informer->queue);
@@ -274,7 +276,7 @@ void ki__informer_get_stats(ki_informer *informer, ki__informer_stats *ret_stats
 {
     ki__informer_stats *stats = ret_stats;
     *stats = (ki__informer_stats){.versions = ki__store_versions(informer->store)};
-    ki_snapshot *snapshot = ki_store_snapshot(informer->store);
+    ki_snapshot *snapshot = ki__version_acquire(informer->store);
     stats->version_low = low_digits(snapshot->resource_version);
     (void)ki_snapshot_unref(snapshot);
     for (size_t i = 0; i < KI__HISTOGRAM_CELLS(KI__PROCESSING_BOUNDS); i++) {

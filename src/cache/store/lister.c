@@ -9,6 +9,7 @@
 #include <kinformer/lister_iter.h>
 
 #include "base/error.h"
+#include "cache/store/readers.h"
 #include "cache/store/version.h"
 #include "object/located.h"
 #include "object/object.h"
@@ -127,10 +128,11 @@ int ki_lister_get_key(const ki_lister *lister, const char *key, ki_object **ret_
 /* Iteration */
 
 /* An iteration over all objects, with the checks for each. */
-static ki_lister_iter begin(const ki_lister *lister, const ki_selector *selector)
+static ki_lister_iter begin(const ki_lister *lister, const ki_selector *selector,
+                            const void *caller)
 {
     ki_snapshot *held = lister->snapshot != NULL ? ki_snapshot_ref(lister->snapshot)
-                                                 : ki_store_snapshot(lister->store);
+                                                 : ki__store_read(lister->store, caller);
     ki_lister_iter iter = {.walk = ki_snapshot_iter_begin(held), .held = held};
     if (selector != NULL && !ki_selector_is_everything(selector)) {
         iter.selector = selector;
@@ -138,10 +140,11 @@ static ki_lister_iter begin(const ki_lister *lister, const ki_selector *selector
     return iter;
 }
 
-ki_lister_iter ki_lister_iter_begin(const ki_lister *lister, const char *name_space,
-                                    const ki_selector *selector)
+/* The objects of a namespace. */
+static ki_lister_iter begin_in(const ki_lister *lister, const char *name_space,
+                               const ki_selector *selector, const void *caller)
 {
-    ki_lister_iter iter = begin(lister, selector);
+    ki_lister_iter iter = begin(lister, selector, caller);
     ki_str space = ki_str_from(name_space);
     if (selector != NULL && ki_selector_is_nothing(selector)) {
         iter.walk = ki__snapshot_none(iter.held);
@@ -150,6 +153,12 @@ ki_lister_iter ki_lister_iter_begin(const ki_lister *lister, const char *name_sp
         iter.name_space = space;
     }
     return iter;
+}
+
+ki_lister_iter ki_lister_iter_begin(const ki_lister *lister, const char *name_space,
+                                    const ki_selector *selector)
+{
+    return begin_in(lister, name_space, selector, __builtin_return_address(0));
 }
 
 /* Always inline: otherwise gcc treats a function that only prefetches as having no effect, and
@@ -255,13 +264,19 @@ static int list_all(ki_lister_iter *iter, ki_list **ret_list)
     return r;
 }
 
+int ki__lister_list(const ki_lister *lister, const char *name_space, const ki_selector *selector,
+                    const void *caller, ki_list **ret_list)
+{
+    ki_lister_iter iter = begin_in(lister, name_space, selector, caller);
+    return list_all(&iter, ret_list);
+}
+
 int ki_lister_list(const ki_lister *lister, const char *name_space, const ki_selector *selector,
                    ki_list **ret_list)
 {
     KI__REQUIRE(lister, NULL);
     KI__REQUIRE(ret_list, NULL);
-    ki_lister_iter iter = ki_lister_iter_begin(lister, name_space, selector);
-    return list_all(&iter, ret_list);
+    return ki__lister_list(lister, name_space, selector, __builtin_return_address(0), ret_list);
 }
 
 int ki_lister_by_index(const ki_lister *lister, const char *index, const char *value,
@@ -271,7 +286,7 @@ int ki_lister_by_index(const ki_lister *lister, const char *index, const char *v
     KI__REQUIRE(index, NULL);
     KI__REQUIRE(value, NULL);
     KI__REQUIRE(ret_list, NULL);
-    ki_lister_iter iter = begin(lister, selector);
+    ki_lister_iter iter = begin(lister, selector, __builtin_return_address(0));
     int r = ki_snapshot_iter_by_index(iter.held, index, ki_str_from(value), &iter.walk);
     if (r < 0) {
         ki_lister_iter_end(&iter);

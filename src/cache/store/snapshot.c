@@ -9,6 +9,7 @@
 
 #include "base/alloc.h"
 #include "base/error.h"
+#include "cache/store/readers.h"
 #include "cache/store/version.h"
 #include "object/object_list.h"
 
@@ -16,16 +17,17 @@
 
 ki_snapshot *ki_store_snapshot(ki_store *store)
 {
-    return ki__version_acquire(store);
+    return ki__store_read(store, __builtin_return_address(0));
 }
 
 ki_snapshot *ki_store_refresh(ki_store *store, ki_snapshot *held)
 {
-    if (held != NULL && ki__version_current(store) == held) {
+    const ki_snapshot *current = held != NULL ? ki__version_current(store) : NULL;
+    if (held != NULL && (current == held || current == ki__reader_version(held))) {
         return held;
     }
     (void)ki_snapshot_unref(held);
-    return ki__version_acquire(store);
+    return ki__store_read(store, __builtin_return_address(0));
 }
 
 ki_snapshot *ki_snapshot_ref(ki_snapshot *snapshot)
@@ -423,7 +425,7 @@ int ki_store_list(ki_store *store, ki_list **ret_list)
 {
     KI__REQUIRE(store, NULL);
     KI__REQUIRE(ret_list, NULL);
-    ki_snapshot *snapshot = ki__version_acquire(store);
+    ki_snapshot *snapshot = ki__store_read(store, __builtin_return_address(0));
     ki_snapshot_iter iter = ki_snapshot_iter_begin(snapshot);
     int r = ki__snapshot_list(&iter, ret_list);
     ki__version_release(snapshot);
@@ -436,7 +438,7 @@ int ki_store_by_index(ki_store *store, const char *index, const char *value, ki_
     KI__REQUIRE(index, NULL);
     KI__REQUIRE(value, NULL);
     KI__REQUIRE(ret_list, NULL);
-    ki_snapshot *snapshot = ki__version_acquire(store);
+    ki_snapshot *snapshot = ki__store_read(store, __builtin_return_address(0));
     ki_snapshot_iter iter;
     int r = ki_snapshot_iter_by_index(snapshot, index, ki_str_from(value), &iter);
     if (r >= 0) {

@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "base/options.h"
 #include "base/process.h"
+#include "cache/store/readers.h"
 #include "cache/store/shrink.h"
 #include "cache/store/txn.h"
 #include "cache/store/version.h"
@@ -43,6 +44,7 @@ void ki__store_drop(ki_store *store)
     ki__free(store->alloc, store->writers);
     ki__ids_done(&store->ids);
     ki__packer_unref(store->packer);
+    ki__readers_free(store->alloc, store->readers);
     ki__mutex_done(&store->wide_lock);
     ki__free(store->alloc, store);
 }
@@ -116,7 +118,8 @@ int ki_store_new(const ki_store_options *options, ki_store **ret_store, ki_error
     store->max_objects = (uint32_t)max;
     /* Ids of removed objects are not free before the version is complete, so more are needed. */
     ki__ids_init(&store->ids, alloc, UINT32_MAX);
-    r = make_packer(store, o.storage, error);
+    r = o.reader_clock != NULL ? ki__readers_new(alloc, o.reader_clock, &store->readers) : 0;
+    r = r < 0 ? ki__error_code(error, r) : make_packer(store, o.storage, error);
     ki_snapshot *first = r >= 0 ? ki__version_new(store, NULL, 0) : NULL;
     if (first == NULL) {
         if (store->packer != NULL) {

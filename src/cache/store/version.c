@@ -307,6 +307,10 @@ void ki__version_set_writer(ki_store *store, ki__writer writer)
 void ki__version_release(ki_snapshot *version)
 {
     if (atomic_fetch_sub_explicit(&version->refs, 1, memory_order_acq_rel) == 1) {
+        if (version->reader != NULL) {
+            ki__reader_end(version->reader);
+            return;
+        }
         ki_store *store = version->store;
         ki__store_hold(store); /* once it is on the stack, another thread may free it */
         push_dead(store, version, version);

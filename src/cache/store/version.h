@@ -25,6 +25,9 @@
 /* Inline space for the garbage of a typical update, and for a typical resourceVersion. */
 enum { KI__VERSION_GARBAGE = 12, KI__VERSION_TEXT = 48 };
 
+typedef struct ki__reader ki__reader;   /* readers.h */
+typedef struct ki__readers ki__readers; /* readers.h */
+
 struct ki_snapshot {
     ki__garbage_chunk first_garbage; /* must stay first: the chunk frees the whole block */
     ki__garbage_item first_items[KI__VERSION_GARBAGE];
@@ -39,6 +42,7 @@ struct ki_snapshot {
     struct ki_snapshot *older;  /* the existing neighbors */
     struct ki_snapshot *newer;
     struct ki_snapshot *next_dead;
+    ki__reader *reader;    /* of a copy for one reader; NULL: a version */
     bool last_and_dead;    /* the store is gone; waits for older versions */
     uint64_t object_bytes; /* about the memory of all objects, */
     uint64_t block_bytes;  /* and of the blocks that make them accessible */
@@ -84,6 +88,7 @@ struct ki_store {
     uint64_t process; /* creating process */
     /** NULL: objects are stored as they are. The writer may set it, once. */
     _Atomic(ki__packer *) packer;
+    ki__readers *readers; /* NULL: readers are not tracked */
 
     /* Any thread. */
     ki__refs handles;            /* references of users */
@@ -118,6 +123,9 @@ ki_snapshot *ki__version_current(ki_store *store);
 
 /** Releases a reference. */
 void ki__version_release(ki_snapshot *version);
+
+/** Ends a copy for one reader, whose last reference was released. */
+void ki__reader_end(ki__reader *reader);
 
 /** Creates a version after `base` with the same content and space for `index_count` indexes,
  *  including those of `base`; the first version if `base` is NULL. NULL if out of memory. */
