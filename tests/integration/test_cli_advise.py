@@ -29,6 +29,15 @@ class OnServer(cli_testing.Served):
         self.assertEqual((code, err), (0, ""))
         return out
 
+    def top_until(self, pattern, *words):
+        """The first line of `top` with this; it is killed if there is none."""
+        run = self.start("top", "cm", "--interval=200ms", *words)
+        while True:
+            line = run.until("configmaps")[-1]
+            if re.search(pattern, line):
+                self.assertEqual(run.end()[0], 0)
+                return line
+
     def test_fields_and_options_are_measured(self):
         self.serve_maps(300)
         found, = json.loads(self.advise("-o", "json", "--keep", KEEP, "--drop", ".data.b"))
@@ -65,9 +74,8 @@ class OnServer(cli_testing.Served):
         sizes = {option["option"]: option["objectBytes"] for option in found["options"]}
         for option in sizes:
             words = [word for word in option.split(" ") if word]
-            code, out, _ = self.call("top", "cm", "--count=1", "--interval=1s", *words)
-            self.assertEqual(code, 0)
-            needed = int(re.search(r" object_bytes=(\d+) ", out).group(1))
+            line = self.top_until("objects=300 .* queue_bytes=0 ", *words)
+            needed = int(re.search(r" object_bytes=(\d+) ", line).group(1))
             # a store does not count the strings behind the bytes of an object, nor rounding
             self.assertLessEqual(needed, sizes[option], option)
             self.assertGreater(needed, sizes[option] - 300 * 80, option)
@@ -106,30 +114,32 @@ class OnServer(cli_testing.Served):
 
     def test_a_cache_over_its_limit_is_shown(self):
         self.serve_maps(300)
-        code, out, _ = self.call("top", "cm", "--count=1", "--interval=500ms", "--max-bytes=100k")
-        self.assertEqual(code, 0)
-        self.assertRegex(out, r" over_limit=true .* reason=\"max_bytes of the factory: ")
-        seen, code = on_terminal("top", "cm", "--count=2", "--interval=500ms", "--max-bytes=100k",
-                                 "--kubeconfig", self.kubeconfig, columns=80)
+        line = self.top_until(" over_limit=true ", "--max-bytes=100k")
+        self.assertRegex(line, r" reason=\"max_bytes of the factory: ")
+        seen, code = on_terminal("top", "cm", "--interval=200ms", "--max-bytes=100k",
+                                 "--kubeconfig", self.kubeconfig, columns=80,
+                                 until=b"over limit", signals=(b"q",))
         self.assertEqual(code, 0)
         self.assertIn("\x1b[31mover limit\x1b[0m", seen)
         self.assertIn("limit 100.0 kB\r\n", seen)
-        code, out, _ = self.call("top", "cm", "--count=1", "--interval=500ms", "--max-bytes=10Mi")
-        self.assertNotIn("over_limit", out)
+        line = self.top_until("state=watching objects=300 ", "--max-bytes=10Mi")
+        self.assertNotIn("over_limit", line)
 
     def test_memory_of_caches_is_shown(self):
         self.serve_maps(300)
-        code, out, _ = self.call("top", "cm", "--count=1", "--interval=500ms")
-        self.assertEqual(code, 0)
-        found = {name: int(number) for name, number in re.findall(r"(\w+)=(\d+)(?= )", out)}
+        line = self.top_until("state=watching objects=300 .* queue_bytes=0 ")
+        found = {name: int(number) for name, number in re.findall(r"(\w+)=(\d+)(?= )", line)}
         self.assertEqual(found["memory"], found["object_bytes"] + found["index_bytes"] +
                          found["version_bytes"] + found["queue_bytes"])
         self.assertGreater(found["object_bytes"], 300 * 1200)
         self.assertGreater(found["index_bytes"], 0)
-        seen, _ = on_terminal("top", "cm", "ns", "--count=2", "--interval=500ms", "--kubeconfig",
-                              self.kubeconfig, columns=80)
+        row = r"configmaps +[\d.]+ kB +[\d.]+ kB +0 B +0 B +[\d.]+ kB +-\r\n"
+        seen, code = on_terminal("top", "cm", "ns", "--interval=200ms", "--kubeconfig",
+                                 self.kubeconfig, columns=80, until=b" kB         -\r\n",
+                                 signals=(b"q",))
+        self.assertEqual(code, 0)
         self.assertRegex(seen, "MEMORY +OBJECTS +INDEXES +READERS +QUEUES +TOTAL +SNAPSHOT\r\n")
-        self.assertRegex(seen, r"configmaps +[\d.]+ kB +[\d.]+ kB +0 B +0 B +[\d.]+ kB +-\r\n")
+        self.assertRegex(seen, row)
         self.assertRegex(seen, r"all +[\d.]+ kB ")
 
 
