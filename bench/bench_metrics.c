@@ -3,6 +3,7 @@
  *   scrape          one text of all metrics of informers with a handler each, and a work queue
  *   events          an object is made of JSON, added to a local source, and delivered to a handler
  *   events_scraped  the same, with a scrape every second
+ *   events_again    the first of them once more: how much two measurements of the same differ
  *   work            add, get and done of a key of four
  *   work_scraped    the same, with a scrape every second
  * Times are of one scrape, event or key. */
@@ -223,9 +224,10 @@ int main(int argc, char **argv)
     bench_case once[] = {CASE("scrape", scrape, 1)};
     once[0].bytes = (double)w.text.len;
     bench_measure(once, 1, rounds, SHORT_MS);
-    bench_case pairs[] = {CASE("events", events, BURST),
-                          CASE("events_scraped", events_scraped, BURST), CASE("work", work, 1),
-                          CASE("work_scraped", work_scraped, 1)};
+    bench_case pairs[] = {
+        CASE("events", events, BURST),         CASE("events_scraped", events_scraped, BURST),
+        CASE("events_again", events, BURST),   CASE("work", work, 1),
+        CASE("work_scraped", work_scraped, 1), CASE("work_again", work, 1)};
     bench_measure(pairs, sizeof(pairs) / sizeof(pairs[0]), rounds, LONG_MS);
     world_end(&w);
     return 0;

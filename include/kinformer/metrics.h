@@ -6,9 +6,10 @@
  *   ki_buf_init(&text, NULL, 16 << 20);
  *   r = ki_client_write_metrics(client, KI_METRICS_PROMETHEUS, &text, &error);
  *
- * Included are the requests of the client, the informers of its loop with their handlers, and the
- * controllers that were started with the client with their work queues. Informers and controllers
- * of another client on the same loop are not included, nor are informers that have stopped.
+ * Included are the requests of the client, the informers of its loop with their handlers, its
+ * leader elections and event recorders, and the controllers that were started with the client with
+ * their work queues. Those of another client on the same loop are not included, nor are informers
+ * that have stopped.
  *
  * Names, types and labels are those of client-go and controller-runtime where the meaning is the
  * same; all others begin with "kinformer_". docs/metrics.md describes each of them.

@@ -48,7 +48,8 @@ typedef struct ki_monitor_server_options {
     const char *private_key;
     /** Require a client certificate that one of these CAs, in PEM, has signed. Requires TLS. */
     const char *client_ca;
-    /** Answer /healthz and /readyz, without any details, to everyone: for probes of a kubelet. */
+    /** Answer /healthz, /livez and /readyz, without any details, to everyone: for probes of a
+     *  kubelet. */
     bool open_probes;
     /** Names or addresses that clients may use in their Host header, in addition to the listen
      *  address, loopback addresses, "localhost" and "*.localhost"; NULL-terminated. Not checked

@@ -110,7 +110,8 @@ static bool is_allowed(const ki_monitor_server *server, const ki__httpd_connecti
 
 static bool is_probe(ki_str path)
 {
-    return ki_str_eq_text(path, "/healthz") || ki_str_eq_text(path, "/readyz");
+    return ki_str_eq_text(path, "/healthz") || ki_str_eq_text(path, "/livez") ||
+           ki_str_eq_text(path, "/readyz");
 }
 
 /* Sets the response if the request is refused. */

@@ -185,6 +185,16 @@ class Page(unittest.TestCase):
         self.wait("document.getElementById('differences').innerText.includes('green')")
         self.check_clean()
 
+    def test_a_hidden_page_needs_no_connection(self):
+        self.open()
+        self.wait("document.getElementById('connection').innerText === 'live'")
+        hide = ("Object.defineProperty(document, 'hidden', {value: %s, configurable: true}); "
+                "document.dispatchEvent(new Event('visibilitychange')); source.readyState")
+        self.assertEqual(self.browser.evaluate(hide % "true"), 2)  # closed
+        self.serving.put("while-hidden")
+        self.assertNotEqual(self.browser.evaluate(hide % "false"), 2)
+        self.wait("document.querySelector('.changes').innerText.includes('while-hidden')")
+
     def test_without_scripts(self):
         self.serving.put("plain")
         self.browser.scripts(False)

@@ -83,6 +83,8 @@ static void probes_may_be_open(void **state)
     monitoring_begin(&m, &options);
     assert_int_equal(monitoring_get(&m, "/healthz?verbose", ""), 200);
     assert_string_equal(monitoring_body(&m), "ok\n");
+    assert_int_equal(monitoring_get(&m, "/livez", ""), 200);
+    assert_string_equal(monitoring_body(&m), "ok\n");
     assert_int_equal(monitoring_get(&m, "/readyz?verbose", ""), 503);
     assert_string_equal(monitoring_body(&m), "check failed\n");
     assert_int_equal(monitoring_get(&m, "/readyz", "Authorization: Bearer s3cret\r\n"), 503);

@@ -456,6 +456,31 @@ static void a_resync(void **state)
     end(&f);
 }
 
+/* An event allocates the same, whether or not anything was ever scraped. */
+static void events_allocate_nothing_for_metrics(void **state)
+{
+    (void)state;
+    enum { EVENTS = 200 };
+    uint64_t calls[2];
+    for (int scraped = 0; scraped < 2; scraped++) {
+        fixture f;
+        begin(&f);
+        if (scraped) {
+            assert_metric(&f, "kinformer_informer_objects", "", 3);
+        }
+        uint64_t before = f.alloc.calls;
+        for (unsigned i = 0; i < EVENTS; i++) {
+            fake_event(f.source, KI_WATCH_EVENT_MODIFIED, fake_pod("a", 11 + i));
+            settle(&f);
+            assert_true(ki_registration_dispatch(f.handler, 100) >= 0);
+        }
+        calls[scraped] = f.alloc.calls - before;
+        end(&f);
+    }
+    assert_int_equal(calls[1], calls[0]);
+    assert_true(calls[0] < 12 * EVENTS); /* of objects, versions of the store and notifications */
+}
+
 /* Arguments of probes that are computed only while a tracer is attached. */
 static void events_that_are_traced(void **state)
 {
@@ -907,6 +932,7 @@ int main(void)
         cmocka_unit_test(a_server_that_went_back),
         cmocka_unit_test(a_server_without_streaming_lists),
         cmocka_unit_test(a_resync),
+        cmocka_unit_test(events_allocate_nothing_for_metrics),
         cmocka_unit_test(events_that_are_traced),
         cmocka_unit_test(versions_that_are_held),
         cmocka_unit_test(an_event_that_is_applied_late),
