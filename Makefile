@@ -22,14 +22,14 @@ FROM ?= 1
 sim: ## run the simulator: SEEDS=100000 seeds, FROM=1 on; and every order of a few operations
 	@tools/setup --check test
 	@cmake --preset dev --log-level=WARNING
-	@cmake --build --preset dev --target sim
+	@cmake --build --preset dev --target sim test_leader test_leader_random test_manager
 	@tools/run-sim $(FROM) $(SEEDS)
 	@build/dev/tests/sim --small
 
 sim-mutants: ## reintroduce known bugs, one by one; the simulator must find each
 	@tools/setup --check test
 	@cmake --preset dev --log-level=WARNING
-	@cmake --build --preset dev --target sim
+	@cmake --build --preset dev --target sim test_leader test_leader_random test_manager
 	@tools/check-mutants
 
 MINUTES ?=

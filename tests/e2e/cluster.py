@@ -140,7 +140,8 @@ class Cluster:
         subject = user if group is None else f"{user}/O={group}"
         self.maker.signed(name, "ca", "client", subject=subject)
 
-    def write_kubeconfig(self, name, user=None, server=None, authority="ca.crt"):
+    def write_kubeconfig(self, name, user=None, server=None, authority="ca.crt",
+                         name_space=None):
         """A kubeconfig; `user` is what it says of the user, if not what Cluster knows of it."""
         if user is None and name == "admin":
             user = {"client-certificate": self.path("admin.crt"),
@@ -153,7 +154,9 @@ class Cluster:
             "apiVersion": "v1", "kind": "Config", "current-context": "e2e",
             "clusters": [{"name": "e2e", "cluster": cluster}],
             "users": [{"name": name, "user": user}],
-            "contexts": [{"name": "e2e", "context": {"cluster": "e2e", "user": name}}],
+            "contexts": [{"name": "e2e", "context": {
+                "cluster": "e2e", "user": name,
+                **({"namespace": name_space} if name_space else {})}}],
         }, indent=1) + "\n")
 
     def kubeconfig(self, name="admin"):
