@@ -7,6 +7,7 @@
 
 #include <kinformer/encoding.h>
 #include <kinformer/field_sizes.h>
+#include <kinformer/packed.h>
 #include <kinformer/parts/store_write.h>
 #include <kinformer/path.h>
 #include <kinformer/projection.h>

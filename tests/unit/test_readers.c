@@ -8,7 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include <kinformer/lister.h>
+#include <kinformer/lister_iter.h>
 #include <kinformer/memory.h>
 #include <kinformer/parts/store_write.h>
 
@@ -62,7 +62,7 @@ static size_t count(const ki_store *store)
 static uint64_t held_bytes(const ki_store *store)
 {
     ki_memory memory = KI_OPTIONS_INIT(ki_memory);
-    assert_int_equal(ki_store_memory(store, &memory), 0);
+    assert_int_equal(ki_store_get_memory(store, &memory), 0);
     return memory.versions;
 }
 
