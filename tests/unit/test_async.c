@@ -342,8 +342,7 @@ static void options_are_checked(void **state)
     o.async = &some;
     o.reconcile = reconcile;
     assert_int_equal(ki_controller_new(&o, &controller, &error), -EINVAL);
-    assert_string_equal(error.message,
-                        "controller: queue and either reconcile or async must be set");
+    assert_string_equal(error.message, "controller: either reconcile or async must be set");
     assert_int_equal(ki_reconcile_complete(NULL, 0, 0, NULL), -EINVAL);
     (void)ki_workqueue_unref(queue);
 }

@@ -144,10 +144,10 @@ void ki__vec_prune(ki__edit *edit, ki__vec *vec, uint32_t id)
         ref = &(*ref)->slots[(id >> shift_of(lowest)) % KI__VEC_WIDTH].child;
     }
     for (uint32_t level = lowest; level < vec->height; level++) {
-        if (!node_is_empty(*path[level])) {
+        /* After a failed ki__vec_touch() the last node may be one of an older version. */
+        if (!ki__edit_owns(edit, *path[level]) || !node_is_empty(*path[level])) {
             return;
         }
-        ki_assert(ki__edit_owns(edit, *path[level]));
         ki__edit_free(edit, *path[level], sizeof(**path[level]));
         *path[level] = NULL;
     }
