@@ -3,9 +3,12 @@
  *   decode  an object from the bytes of a pod, protobuf or JSON: whole, without the usual fields,
  * and with five fields (node, phase, address and two labels) memory  an informer whose source
  * decodes pods as they come: resident memory a pod after the first sync, and the peak of the sync.
- * One case in a process: --keep and --encoding choose it. */
+ * One case in a process: --keep and --encoding choose it.
+ *   read    one field of a pod: of a plain one, of a packed one that nobody has read (the median of
+ * pods all over a store, each for the first time), and of one that is open. */
 #include <malloc.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <kinformer/encoding.h>
@@ -13,6 +16,8 @@
 #include <kinformer/parts/engine.h>
 #include <kinformer/parts/shared_informer.h>
 #include <kinformer/parts/source.h>
+#include <kinformer/parts/store_write.h>
+#include <kinformer/path.h>
 #include <kinformer/projection.h>
 
 #include "support/bench.h"
@@ -243,21 +248,117 @@ static void measure_memory(const char *keep, bool json, uint64_t count)
     (void)ki_engine_run(engine, 0);
 }
 
+/* ---- reading packed objects ---- */
+
+enum { READ_ROUNDS = 40 };
+
+static ki_store *fill_store(ki_storage storage, bool json, uint64_t count)
+{
+    ki_store_options options = KI_OPTIONS_INIT(ki_store_options);
+    ki_store *store = NULL;
+    ki_buf bytes;
+    options.storage = storage;
+    check(ki_store_new(&options, &store, NULL), "store");
+    ki_buf_init(&bytes, NULL, BENCH_POD_MAX);
+    for (uint64_t i = 0; i < count; i++) {
+        write_pod(i, json, &bytes);
+        ki_object *object = decode(&bytes, json, NULL);
+        check(ki_store_add(store, object, NULL), "add");
+        (void)ki_object_unref(object);
+    }
+    ki_buf_done(&bytes);
+    return store;
+}
+
+/* The pods of a snapshot, in no order. */
+static const ki_object **shuffle(const ki_snapshot *snapshot, uint64_t count)
+{
+    const ki_object **objects = calloc(count, sizeof(const ki_object *));
+    ki_snapshot_iter iter = ki_snapshot_iter_begin(snapshot);
+    uint64_t random = 88172645463325252U;
+    if (objects == NULL) {
+        bench_fail("out of memory");
+    }
+    for (uint64_t i = 0; i < count && ki_snapshot_iter_next(&iter, &objects[i]) > 0; i++) {
+        uint64_t other = bench_random(&random) % (i + 1);
+        const ki_object *object = objects[i];
+        objects[i] = objects[other];
+        objects[other] = object;
+    }
+    return objects;
+}
+
+static void read_fields(const ki_path *path, const ki_object *const *objects, uint64_t count)
+{
+    for (uint64_t i = 0; i < count; i++) {
+        ki_value root = ki_object_root(objects[i]);
+        ki_value value;
+        check(ki_path_first(path, &root, &value), "field");
+        bench_use(&value);
+    }
+}
+
+static void print_read(const char *row, bool json, bench_samples *samples)
+{
+    bench_line_begin("keep", json ? "json" : "protobuf", row);
+    bench_samples_print(samples, 0);
+    bench_line_end();
+}
+
+static void measure_read(bool json, uint64_t count)
+{
+    static const struct {
+        const char *row;
+        ki_storage storage;
+        bool again; /* of pods that were read before */
+    } rows[] = {{"read_plain", KI_STORAGE_PLAIN, false},
+                {"read_packed", KI_STORAGE_PACKED, false},
+                {"read_open", KI_STORAGE_PACKED, true}};
+    ki_path *path = NULL;
+    if (count < READ_ROUNDS) {
+        bench_fail("--objects: at least %d", READ_ROUNDS);
+    }
+    check(ki_path_compile(".status.podIP", NULL, &path, NULL), "path");
+    for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+        static bench_samples samples;
+        samples.count = 0;
+        ki_store *store = fill_store(rows[i].storage, json, count);
+        ki_snapshot *snapshot = ki_store_snapshot(store);
+        const ki_object **objects = shuffle(snapshot, count);
+        uint64_t part = count / READ_ROUNDS;
+        for (uint64_t k = 0; k < READ_ROUNDS; k++) {
+            if (rows[i].again) {
+                read_fields(path, objects + k * part, part);
+            }
+            bench_samples_begin(&samples);
+            read_fields(path, objects + k * part, part);
+            bench_samples_end(&samples, (size_t)part);
+        }
+        print_read(rows[i].row, json, &samples);
+        free((void *)objects);
+        (void)ki_snapshot_unref(snapshot);
+        (void)ki_store_unref(store);
+    }
+    (void)ki_path_unref(path);
+}
+
 int main(int argc, char **argv)
 {
     bench_option options[] = {
-        {"rows", "decode or memory", "decode"},
+        {"rows", "decode, memory or read", "decode"},
         {"keep", "memory: whole, usual, five or packed", "five"},
-        {"encoding", "memory: protobuf or json", "protobuf"},
-        {"objects", "memory: how many pods", "20000"},
+        {"encoding", "memory and read: protobuf or json", "protobuf"},
+        {"objects", "memory and read: how many pods", "20000"},
         {NULL, NULL, NULL},
     };
     bench_options(argc, argv, options);
+    bool json = strcmp(options[2].value, "json") == 0;
     if (strcmp(options[0].value, "decode") == 0) {
         measure_decode();
+    } else if (strcmp(options[0].value, "read") == 0) {
+        measure_read(json, bench_option_number(&options[3]));
     } else {
-        measure_memory(options[1].value, strcmp(options[2].value, "json") == 0,
-                       bench_option_number(&options[3]));
+        measure_memory(options[1].value, json, bench_option_number(&options[3]));
     }
     return 0;
 }
