@@ -67,12 +67,23 @@ static bool may_work(workers *w)
     return work;
 }
 
-/* Returns when the informers have synced, have failed, or the controller was stopped. */
+static void rest(void)
+{
+    struct timespec pause = {.tv_nsec = PAUSE_NS};
+    (void)clock_nanosleep(CLOCK_MONOTONIC, 0, &pause, NULL);
+}
+
+/* Returns when the informers have synced or were stopped, or the controller was stopped. Without
+ * memory to look at them, it looks again: work on an incomplete cache would be wrong. */
 static void wait_for_sync(const workers *w)
 {
     int r = -ETIMEDOUT;
-    while (r == -ETIMEDOUT && !ki_workqueue_is_shutting_down(w->controller->options.queue)) {
+    while ((r == -ETIMEDOUT || r == -ENOMEM) &&
+           !ki_workqueue_is_shutting_down(w->controller->options.queue)) {
         r = ki_client_wait_for_sync(w->client, LOOK_MS, NULL);
+        if (r == -ENOMEM) {
+            rest();
+        }
     }
 }
 
@@ -245,8 +256,7 @@ int ki_controller_stop(ki_controller *controller, uint32_t drain_ms)
     /* A worker that takes a key from now on drops it, so no call begins once none is running. */
     bool idle = ki_workqueue_is_drained(queue, KI_DRAIN_IDLE);
     while (!idle && works_for != controller && now_ns() < end) {
-        struct timespec pause = {.tv_nsec = PAUSE_NS};
-        (void)clock_nanosleep(CLOCK_MONOTONIC, 0, &pause, NULL);
+        rest();
         idle = ki_workqueue_is_drained(queue, KI_DRAIN_IDLE);
     }
     return idle;

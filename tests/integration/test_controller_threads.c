@@ -23,6 +23,7 @@ typedef struct fixture {
     ki_apiserver *server;
     ki_client *client;
     ki_informer *pods;
+    ki_informer *configs; /* NULL: none */
     ki_workqueue *queue;
     ki_controller *controller;
     atomic_int reconciled;
@@ -42,6 +43,7 @@ static int reconcile(const char *key, uint64_t *retry_after_ms, ki_error *error,
     (void)pthread_getname_np(pthread_self(), name, sizeof(name));
     atomic_fetch_add(&f->others, strncmp(name, "ki-worker-", 10) != 0);
     atomic_fetch_add(&f->early, f->pods != NULL && !ki_informer_has_synced(f->pods));
+    atomic_fetch_add(&f->early, f->configs != NULL && !ki_informer_has_synced(f->configs));
     if (f->close_inside) {
         assert_int_equal(ki_controller_start(f->controller, NULL, 1, NULL), KI_ERR_EXISTS);
         (void)ki_controller_close(ki_controller_ref(f->controller));
@@ -91,6 +93,7 @@ static void end(fixture *f)
 {
     f->controller = ki_controller_close(f->controller);
     f->pods = ki_informer_unref(f->pods);
+    f->configs = ki_informer_unref(f->configs);
     f->client = ki_client_close(f->client);
     f->queue = ki_workqueue_unref(f->queue);
     test_alloc_done(&f->alloc);
@@ -119,6 +122,32 @@ static void workers_begin_when_the_caches_have_synced(void **state)
     assert_int_equal(atomic_load(&f.early), 0);
     assert_int_equal(ki_controller_start(f.controller, f.client, 3, NULL), KI_ERR_EXISTS);
     end(&f);
+}
+
+/* Without memory to look at the caches, workers look again. */
+static void a_failed_allocation_does_not_begin_the_work(void **state)
+{
+    (void)state;
+    int started = 0;
+    for (uint64_t at = 1; at <= 40; at++) {
+        fixture f;
+        begin(&f);
+        begin_client(&f);
+        assert_int_equal(
+            ki_client_informer(f.client, KI_CORE_V1_CONFIGMAPS, NULL, &f.configs, NULL), 0);
+        assert_int_equal(
+            ki_apiserver_set_faults(f.server, "latency=150ms,resource=configmaps", NULL), 0);
+        f.alloc.fail_at = f.alloc.calls + at;
+        int r = ki_controller_start(f.controller, f.client, 2, NULL);
+        assert_true(r == 0 || r == -ENOMEM);
+        if (r == 0) {
+            wait_for(&f.reconciled, PODS);
+            assert_int_equal(atomic_load(&f.early), 0);
+            started++;
+        }
+        end(&f);
+    }
+    assert_true(started > 10);
 }
 
 static void closing_does_not_wait_for_a_sync_that_never_comes(void **state)
@@ -222,6 +251,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(workers_begin_when_the_caches_have_synced),
+        cmocka_unit_test(a_failed_allocation_does_not_begin_the_work),
         cmocka_unit_test(closing_does_not_wait_for_a_sync_that_never_comes),
         cmocka_unit_test(what_waits_is_worked_on_before_the_end),
         cmocka_unit_test(a_controller_may_be_closed_by_its_own_worker),

@@ -23,6 +23,15 @@
 
 #include "support/test.h"
 
+#if defined(__SANITIZE_THREAD__)
+/* Calls of reconcile that never return keep their threads, which is what some tests are about. */
+__attribute__((visibility("default"))) const char *__tsan_default_options(void);
+const char *__tsan_default_options(void)
+{
+    return "report_thread_leaks=0";
+}
+#endif
+
 enum { WAIT_MS = 30000, PODS = 10 };
 
 typedef enum behaviour { SUCCEED, FAIL, HANG, WRITE, ASK, STOP } behaviour;
@@ -292,8 +301,11 @@ static void works_until_it_is_stopped(void **state)
     assert_null(ki_manager_leader(r->manager));
     assert_ptr_equal(ki_manager_client(r->manager), r->client);
     ki_controller_stats stats = KI_OPTIONS_INIT(ki_controller_stats);
-    assert_int_equal(ki_controller_get_stats(r->controller, &stats), 0);
-    assert_true(stats.succeeded >= PODS - 2);
+    for (int i = 0; i < WAIT_MS / 2 && (stats.workers < 2 || stats.succeeded < PODS); i++) {
+        nap();
+        assert_int_equal(ki_controller_get_stats(r->controller, &stats), 0);
+    }
+    assert_int_equal(stats.succeeded, PODS);
     assert_int_equal(stats.failed, 0);
     assert_int_equal(stats.workers, 2);
     ki_manager_stop(r->manager);
@@ -678,6 +690,9 @@ static int run_for_signal(int signal_number, int times)
         int result = ki_manager_wait(r->manager, NULL);
         bool right = ki_manager_reason(r->manager) == KI_STOP_SIGNAL &&
                      result == (times > 1 ? -ETIMEDOUT : 0);
+        if (times == 1) {
+            end(&f);
+        }
         _exit(right ? 0 : 1);
     }
     int status = 0;
@@ -784,7 +799,7 @@ static void failed_allocations_leave_nothing_behind(void **state)
 {
     (void)state;
     int failures = 0;
-    for (uint64_t at = 1; at < 2000; at++) {
+    for (uint64_t at = 1; at < 400; at++) {
         fixture f;
         ki_error error = KI_ERROR_INIT;
         ki_leader_options election;
@@ -816,8 +831,8 @@ static void failed_allocations_leave_nothing_behind(void **state)
         if (result >= 0) {
             result = ki_manager_start(r->manager, &error);
         }
+        release_replica(r); /* from here on, no other thread allocates */
         bool failed = f.alloc.failures != 0;
-        f.alloc.fail_at = 0;
         assert_true(result == 0 || (result == -ENOMEM && failed));
         failures += result < 0;
         end(&f);
