@@ -24,9 +24,10 @@
  *     KI_ERR_STOPPED.
  *   - All others, such as those that read the state of an informer, must not be called: a lock may
  *     be held by a thread that does not exist in the child.
- * This applies to loops, engines, clients, factories, informers, registrations, reflectors, pagers,
- * retry watchers, local sources, delta queues, work queues, stores and embedded servers. fork() is
- * detected by pthread_atfork(), so a child of plain clone() or _Fork() must only exec or exit. */
+ * This applies to loops, engines, clients, managers, factories, informers, registrations,
+ * reflectors, pagers, retry watchers, local sources, delta queues, work queues, stores and embedded
+ * servers. fork() is detected by pthread_atfork(), so a child of plain clone() or _Fork() must only
+ * exec or exit. */
 #ifndef KINFORMER_LOOP_H
 #define KINFORMER_LOOP_H
 
