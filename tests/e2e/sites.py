@@ -65,11 +65,12 @@ class Writer(churn.Writer):
 class Controller:
     """One of the programs: "website" or "website_cpp"."""
 
-    def __init__(self, name, kubeconfig, log):
+    def __init__(self, name, kubeconfig, log, **environment):
         with open(log, "ab") as errors:
             self.process = processes.spawn(
                 [e2e.program(f"../examples/website/{name}")], stdin=subprocess.DEVNULL,
-                stdout=errors, stderr=errors, env={**os.environ, "KUBECONFIG": kubeconfig})
+                stdout=errors, stderr=errors,
+                env={**os.environ, "KUBECONFIG": kubeconfig, **environment})
 
     def stop(self):
         """In order. Returns whether it can."""

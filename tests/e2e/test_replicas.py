@@ -5,6 +5,8 @@ replica writes only while it holds the Lease; in the end the desired state is th
 import datetime
 import signal
 import time
+import urllib.error
+import urllib.request
 
 import churn
 import e2e
@@ -14,7 +16,7 @@ from cluster import Cluster
 from fault_proxy import Proxy
 
 PROGRAMS = ("website", "website_cpp")
-LEASE = "/apis/coordination.k8s.io/v1/namespaces/default/leases/website-controller"
+TOKEN = "of-the-monitor"
 LEASE_S = 15
 LONG_S = LEASE_S + 4  # until another replica has taken over
 WAIT_S = 60
@@ -41,10 +43,24 @@ class Replica:
             self.user, {"client-certificate": cluster.path(f"{self.user}.crt"),
                         "client-key": cluster.path(f"{self.user}.key")},
             f"https://127.0.0.1:{self.proxy.port}")
+        self.monitor = f"127.0.0.1:{processes.free_port()}"
         self.start()
 
     def start(self):
-        self.controller = sites.Controller(self.program, self.kubeconfig, self.log)
+        self.controller = sites.Controller(self.program, self.kubeconfig, self.log,
+                                           MONITOR_LISTEN=self.monitor, MONITOR_TOKEN=TOKEN)
+
+    def probe(self, path, token=None):
+        """The status code of the monitor server; 0: no response."""
+        headers = {"Authorization": f"Bearer {token}"} if token else {}
+        try:
+            request = urllib.request.Request(f"http://{self.monitor}{path}", headers=headers)
+            with urllib.request.urlopen(request, timeout=10) as response:
+                return response.status
+        except urllib.error.HTTPError as error:
+            return error.code
+        except OSError:
+            return 0
 
     def signal(self, number):
         self.controller.process.send_signal(number)
@@ -169,6 +185,16 @@ class Replicas(e2e.Case):
         self.check_writers()
         events = self.cluster.kubectl("get", "events", "-o=jsonpath={.items[*].reason}").split()
         self.assertEqual(events.count("Created"), 2)
+        self.stop_all()
+
+    def test_probes_of_both_replicas(self):
+        """Both are ready: the one that waits has synced caches."""
+        self.wait_until_led()
+        for replica in self.replicas:
+            self.wait_until(lambda replica=replica: replica.probe("/readyz") == 200, "ready")
+            self.assertEqual(replica.probe("/healthz"), 200)
+            self.assertEqual(replica.probe("/metrics"), 401)
+            self.assertEqual(replica.probe("/metrics", TOKEN), 200)
         self.stop_all()
 
     def writes_of(self, replica):
