@@ -36,7 +36,11 @@ static inline bool ki__bytes_eq(const void *a, const void *b, size_t len)
     const unsigned char *p = a;
     const unsigned char *q = b;
     if (len < 8) {
-        return len == 0 || memcmp(p, q, len) == 0;
+        if (len >= 4) {
+            return ki__load_le32(p) == ki__load_le32(q) &&
+                   ki__load_le32(p + len - 4) == ki__load_le32(q + len - 4); /* may overlap */
+        }
+        return len == 0 || (p[0] == q[0] && p[len / 2] == q[len / 2] && p[len - 1] == q[len - 1]);
     }
     for (size_t i = 0; i + 8 < len; i += 8) {
         if (ki__load_le64(p + i) != ki__load_le64(q + i)) {

@@ -11,25 +11,6 @@ int ki__mutex_init(ki__mutex *mutex)
     return -pthread_mutex_init(&mutex->handle, NULL);
 }
 
-int ki__mutex_init_sought(ki__mutex *mutex)
-{
-#ifdef __GLIBC__
-    pthread_mutexattr_t attributes;
-    int r = pthread_mutexattr_init(&attributes);
-    if (r != 0) {
-        return -r;
-    }
-    r = pthread_mutexattr_settype(&attributes, PTHREAD_MUTEX_ADAPTIVE_NP);
-    if (r == 0) {
-        r = pthread_mutex_init(&mutex->handle, &attributes);
-    }
-    (void)pthread_mutexattr_destroy(&attributes); /* cannot fail for a valid object */
-    return -r;
-#else
-    return ki__mutex_init(mutex);
-#endif
-}
-
 void ki__mutex_done(ki__mutex *mutex)
 {
     ki_assert(pthread_mutex_destroy(&mutex->handle) == 0);

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* Mutexes and condition variables. The sans-IO layers use these and no other thread functions:
- * nothing here starts a thread or reads a clock. In a single-threaded program no lock blocks; only
- * condition waits do. */
+/* Mutexes and condition variables. The sans-IO layers use these, those of base/lock.h, and no other
+ * thread functions: nothing here starts a thread or reads a clock. In a single-threaded program no
+ * lock blocks; only condition waits do. */
 #ifndef KI_BASE_SYNC_H
 #define KI_BASE_SYNC_H
 
@@ -20,9 +20,6 @@ typedef struct ki__mutex {
 
 /** Creates a non-recursive lock. 0 or -errno. */
 KI__SHARED int ki__mutex_init(ki__mutex *mutex);
-/** Like ki__mutex_init(), for a contended lock that is held only briefly: lockers spin for a while
- *  before they sleep, if the C library supports it. Slightly slower without contention. */
-int ki__mutex_init_sought(ki__mutex *mutex);
 /** Must not be locked. */
 KI__SHARED void ki__mutex_done(ki__mutex *mutex);
 

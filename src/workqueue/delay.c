@@ -56,7 +56,7 @@ static int delay_entry(ki_workqueue *queue, ki__work_entry *entry, uint64_t when
     ki__workqueue_wake_entry(queue, entry);
     ki__deadlines_put(&queue->delayed, &entry->delay, when_ns);
     if (when_ns < before_ns && queue->waiters != 0) {
-        ki__cond_wake_one(&queue->ready); /* it must wake up earlier now */
+        ki__workqueue_wake_waiters(queue, 1); /* it must wake up earlier now */
     }
     return 1;
 }
@@ -70,7 +70,7 @@ static int add_later(ki_workqueue *queue, ki_str key, uint64_t now_ns, uint64_t 
         when_ns = UINT64_MAX - 1; /* UINT64_MAX means never, and a key is never lost */
     }
     uint64_t hash = ki__workqueue_hash(queue, key);
-    ki__mutex_lock(&queue->lock);
+    ki__lock_take(&queue->lock);
     int r = KI_ERR_STOPPED;
     if (queue->shutting_down) {
         goto out;
@@ -90,7 +90,7 @@ static int add_later(ki_workqueue *queue, ki_str key, uint64_t now_ns, uint64_t 
         return r;
     }
 out:
-    ki__mutex_unlock(&queue->lock);
+    ki__lock_release(&queue->lock);
     return r;
 }
 
@@ -182,13 +182,13 @@ uint32_t ki_workqueue_requeues(ki_workqueue *queue, const char *key)
 uint64_t ki__workqueue_next_deadline(ki_workqueue *queue)
 {
     uint64_t now_ns = 0;
-    ki__mutex_lock(&queue->lock);
+    ki__lock_take(&queue->lock);
     ki__workqueue_wake_waiters(queue, ki__workqueue_release_due(queue, &now_ns));
     uint64_t next_ns = ki__deadlines_next(&queue->delayed);
     if (queue->line_len != 0 || (queue->shutting_down && queue->processing_len == 0)) {
         next_ns = 0;
     }
-    ki__mutex_unlock(&queue->lock);
+    ki__lock_release(&queue->lock);
     return next_ns;
 }
 

@@ -12,7 +12,7 @@
 
 int ki__hold_begin(ki_workqueue *queue, ki__hold *hold, ki_work *work, uint64_t when_ns)
 {
-    ki__mutex_lock(&queue->lock);
+    ki__lock_take(&queue->lock);
     int r = ki__deadlines_reserve(&queue->holds, queue->holds.count + 1);
     if (r == 0) {
         hold->work = *work;
@@ -21,7 +21,7 @@ int ki__hold_begin(ki_workqueue *queue, ki__hold *hold, ki_work *work, uint64_t 
         queue->hold_len++;
         *work = (ki_work){NULL, NULL};
     }
-    ki__mutex_unlock(&queue->lock);
+    ki__lock_release(&queue->lock);
     return r;
 }
 
@@ -36,13 +36,13 @@ static void end(ki_workqueue *queue, ki__hold *hold, int why)
 
 int ki__hold_claim(ki_workqueue *queue, ki__hold *hold)
 {
-    ki__mutex_lock(&queue->lock);
+    ki__lock_take(&queue->lock);
     int ended = hold->ended;
     if (ended == 0) {
         ki_assert(ki__deadline_is_set(&hold->deadline));
         end(queue, hold, -EALREADY);
     }
-    ki__mutex_unlock(&queue->lock);
+    ki__lock_release(&queue->lock);
     return ended;
 }
 
@@ -64,7 +64,7 @@ ki__hold *ki__hold_pop_expired(ki_workqueue *queue, uint64_t *now_ns)
 ki__hold *ki__hold_cancel(ki_workqueue *queue, const void *owner)
 {
     ki__hold *canceled = NULL;
-    ki__mutex_lock(&queue->lock);
+    ki__lock_take(&queue->lock);
     for (size_t i = 0; i < queue->holds.count && canceled == NULL; i++) {
         ki__hold *hold = KI__CONTAINER_OF(queue->holds.slots[i].deadline, ki__hold, deadline);
         canceled = hold->owner == owner ? hold : NULL;
@@ -72,7 +72,7 @@ ki__hold *ki__hold_cancel(ki_workqueue *queue, const void *owner)
     if (canceled != NULL) {
         end(queue, canceled, -ECANCELED);
     }
-    ki__mutex_unlock(&queue->lock);
+    ki__lock_release(&queue->lock);
     return canceled;
 }
 
@@ -80,11 +80,11 @@ void ki__hold_done(ki_workqueue *queue, ki__hold *hold)
 {
     ki__work_entry *entry = hold->work.entry;
     uint64_t now_ns = ki__workqueue_measures(queue) ? ki__workqueue_now(queue) : 0;
-    ki__mutex_lock(&queue->lock);
+    ki__lock_take(&queue->lock);
     queue->hold_len--;
     bool notify = ki__workqueue_done_entry(queue, entry, now_ns);
     if (queue->shutting_down && queue->hold_len == 0) {
-        ki__cond_wake_all(&queue->ready); /* they may be waiting for this only */
+        ki__workqueue_wake_waiters(queue, SIZE_MAX); /* they may be waiting for this only */
         notify = true;
     } else if (queue->line_len != 0) {
         ki__workqueue_wake_waiters(queue, 1); /* there may have been too many holds */
@@ -93,14 +93,14 @@ void ki__hold_done(ki_workqueue *queue, ki__hold *hold)
     if (notify) {
         ki__workqueue_unlock_and_wake(queue);
     } else {
-        ki__mutex_unlock(&queue->lock);
+        ki__lock_release(&queue->lock);
     }
 }
 
 uint64_t ki__hold_next_deadline(ki_workqueue *queue, size_t max)
 {
     uint64_t now_ns = 0;
-    ki__mutex_lock(&queue->lock);
+    ki__lock_take(&queue->lock);
     ki__workqueue_wake_waiters(queue, ki__workqueue_release_due(queue, &now_ns));
     uint64_t next_ns = ki__deadlines_next(&queue->delayed);
     uint64_t expires_ns = ki__deadlines_next(&queue->holds);
@@ -110,6 +110,6 @@ uint64_t ki__hold_next_deadline(ki_workqueue *queue, size_t max)
     if (may_take || is_over) {
         next_ns = 0;
     }
-    ki__mutex_unlock(&queue->lock);
+    ki__lock_release(&queue->lock);
     return next_ns;
 }

@@ -10,26 +10,13 @@
 #include "workqueue/workqueue_state.h"
 
 enum {
-    IDLE_MAX = 256, /* idle entries kept */
-    ROOM_STEP = 32, /* so that entries can be reused for other keys */
+    IDLE_TURNS = 16, /* the number of idle entries kept shrinks by one in so many uses */
+    ROOM_STEP = 32,  /* so that entries can be reused for other keys */
     ROOM_KEPT = 256,
     BUCKETS_MIN = 64,
 };
 
-/* ---- the hash table: chained entries, load factor at most 1 ---- */
-
-ki__work_entry *ki__workqueue_find(const ki_workqueue *queue, uint64_t hash, ki_str key)
-{
-    if (queue->bucket_count == 0) {
-        return NULL;
-    }
-    ki__work_entry *entry = queue->buckets[hash & (queue->bucket_count - 1)];
-    while (entry != NULL && !(entry->hash == hash && entry->len == key.len &&
-                              ki__bytes_eq(entry->bytes, key.ptr, key.len))) {
-        entry = entry->next_in_bucket;
-    }
-    return entry;
-}
+/* ---- the hash table: chained entries, load factor at most 3/4 ---- */
 
 static int resize(ki_workqueue *queue, size_t count)
 {
@@ -60,7 +47,7 @@ static int reserve_key(ki_workqueue *queue)
     if (queue->key_count >= queue->max_keys) {
         return KI_ERR_LIMIT;
     }
-    if (queue->key_count < queue->bucket_count) {
+    if (queue->key_count < queue->bucket_count * 3 / 4) {
         return 0;
     }
     return resize(queue, queue->bucket_count != 0 ? queue->bucket_count * 2 : BUCKETS_MIN);
@@ -84,7 +71,7 @@ static void remove_key(ki_workqueue *queue, const ki__work_entry *entry)
     }
     *at = entry->next_in_bucket;
     queue->key_count--;
-    if (queue->bucket_count > BUCKETS_MIN && queue->key_count < queue->bucket_count / 8) {
+    if (queue->bucket_count > BUCKETS_MIN && queue->key_count < queue->bucket_count / 16) {
         (void)resize(queue, queue->bucket_count / 4);
     }
 }
@@ -103,7 +90,7 @@ static ki__work_entry *evict(ki_workqueue *queue)
 /* An entry with space for `room` bytes: a kept one, if there are enough, or a new one. */
 static ki__work_entry *entry_make(ki_workqueue *queue, size_t room)
 {
-    if (queue->idle_len == IDLE_MAX ||
+    if (queue->idle_len >= queue->idle_max ||
         (queue->idle_len != 0 && queue->key_count == queue->max_keys)) {
         ki__work_entry *entry = evict(queue);
         if (entry->room >= room) {
@@ -146,6 +133,7 @@ static int learn(ki_workqueue *queue, uint64_t hash, ki_str key, ki__work_entry 
     }
     entry->bytes[key.len] = '\0';
     add_key(queue, entry);
+    ki__workqueue_note_active(queue);
     *ret_entry = entry;
     return 0;
 }
@@ -157,17 +145,28 @@ int ki__workqueue_learn(ki_workqueue *queue, uint64_t hash, ki_str key, ki__work
     return r;
 }
 
+static void drop(ki_workqueue *queue, ki__work_entry *entry)
+{
+    ki__deadlines_trim(&queue->delayed, queue->key_count);
+    ki__free(queue->alloc, entry);
+}
+
 void ki__workqueue_rest(ki_workqueue *queue, ki__work_entry *entry)
 {
     ki_assert(entry->state == WORK_IDLE && !ki__deadline_is_set(&entry->delay));
-    if (queue->idle_len < IDLE_MAX && entry->room <= ROOM_KEPT) {
-        ki__list_push_back(&queue->idle, &entry->link);
-        queue->idle_len++;
+    if (++queue->rests % IDLE_TURNS == 0 && queue->idle_max > KI__IDLE_MIN) {
+        queue->idle_max--;
+    }
+    if (entry->room > ROOM_KEPT) {
+        remove_key(queue, entry);
+        drop(queue, entry);
         return;
     }
-    remove_key(queue, entry);
-    ki__deadlines_trim(&queue->delayed, queue->key_count);
-    ki__free(queue->alloc, entry);
+    ki__list_push_back(&queue->idle, &entry->link);
+    queue->idle_len++;
+    if (queue->idle_len > queue->idle_max) {
+        drop(queue, evict(queue));
+    }
 }
 
 void ki__workqueue_drop_all(ki_workqueue *queue)

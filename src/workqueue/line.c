@@ -156,10 +156,6 @@ void ki__line_rank(ki_workqueue *queue, ki__work_entry *entry, uint64_t now_ns, 
         start_ordering(queue, now_ns);
     }
     entry->priority = (int16_t)priority;
-    if (!queue->is_ordered) {
-        entry->rank = (int64_t)now_ns;
-        return;
-    }
     int64_t now = time_of(queue, now_ns);
     queue->last_ns = now > queue->last_ns ? now : queue->last_ns + 1;
     entry->rank = queue->last_ns - priority * queue->age_ns;

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The work queue: add, get, done. client-go: util/workqueue/queue.go.
  *
- * Wake-ups: queueing a key wakes one waiter. A waiter sleeps until the first delayed key is due,
+ * Wake-ups: queueing a key wakes one waiter, unless all have been signaled and are about to look
+ * for keys: one signal may serve many adds. A waiter sleeps until the first delayed key is due,
  * unless another waiter already does (timer_ns); when that one leaves with a key while others
  * sleep, it wakes one of them to take over the deadline. Signals are sent with the lock held, so
  * that a waiter for the drain may free the queue right after. */
@@ -41,28 +42,6 @@ static int check_options(const ki_workqueue_options *o, ki_rate_limiter *ret_lim
     return o->limiter != NULL ? ki__rate_limiter_take(ret_limiter, o->limiter, error) : 0;
 }
 
-static int locks_init(ki_workqueue *queue)
-{
-    int r = ki__mutex_init_sought(&queue->lock);
-    if (r < 0) {
-        return r;
-    }
-    r = ki__cond_init(&queue->ready);
-    if (r < 0) {
-        goto fail_ready;
-    }
-    r = ki__cond_init(&queue->drained);
-    if (r < 0) {
-        goto fail_drained;
-    }
-    return 0;
-fail_drained:
-    ki__cond_done(&queue->ready);
-fail_ready:
-    ki__mutex_done(&queue->lock);
-    return r;
-}
-
 static void queue_init(ki_workqueue *queue, const ki_workqueue_options *o)
 {
     ki__refs_init(&queue->refs);
@@ -84,6 +63,7 @@ static void queue_init(ki_workqueue *queue, const ki_workqueue_options *o)
     ki__list_init(&queue->line);
     ki__list_init(&queue->processing);
     ki__list_init(&queue->idle);
+    queue->idle_max = KI__IDLE_MIN;
     ki_str name = ki_str_from(o->name);
     if (name.len != 0) {
         memcpy(queue->name, name.ptr, name.len);
@@ -111,10 +91,6 @@ int ki_workqueue_new(const ki_workqueue_options *options, ki_workqueue **ret_que
         return ki__error_code(error, -ENOMEM);
     }
     queue_init(queue, &o);
-    r = locks_init(queue);
-    if (r < 0) {
-        goto fail_locks;
-    }
     if (o.limiter != NULL) {
         queue->limiter = limiter;
     } else {
@@ -123,18 +99,12 @@ int ki_workqueue_new(const ki_workqueue_options *options, ki_workqueue **ret_que
         limits.random = o.random;
         r = ki_rate_limiter_default(&limits, &queue->limiter);
         if (r < 0) {
-            goto fail_limiter;
+            ki__free(queue->alloc, queue);
+            return ki__error_code(error, r);
         }
     }
     *ret_queue = queue;
     return 0;
-fail_limiter:
-    ki__cond_done(&queue->drained);
-    ki__cond_done(&queue->ready);
-    ki__mutex_done(&queue->lock);
-fail_locks:
-    ki__free(queue->alloc, queue);
-    return ki__error_code(error, r);
 }
 
 ki_workqueue *ki_workqueue_ref(ki_workqueue *queue)
@@ -156,9 +126,6 @@ ki_workqueue *ki_workqueue_unref(ki_workqueue *queue)
     ki__deadlines_done(&queue->holds);
     ki__workqueue_drop_all(queue);
     ki_rate_limiter_done(&queue->limiter);
-    ki__cond_done(&queue->drained);
-    ki__cond_done(&queue->ready);
-    ki__mutex_done(&queue->lock);
     ki__free(queue->alloc, queue);
     return NULL;
 }
@@ -167,26 +134,35 @@ ki_workqueue *ki_workqueue_unref(ki_workqueue *queue)
 
 void ki__workqueue_wake_waiters(ki_workqueue *queue, size_t count)
 {
-    if (count >= queue->waiters) {
-        if (queue->waiters != 0) {
-            ki__cond_wake_all(&queue->ready);
-        }
+    size_t asleep = queue->waiters - queue->woken;
+    if (asleep == 0) {
+        return;
+    }
+    count = count < asleep ? count : asleep;
+    queue->woken += count;
+    if (count > 1 && count == asleep) {
+        ki__signal_all(&queue->ready);
         return;
     }
     for (; count != 0; count--) {
-        ki__cond_wake_one(&queue->ready);
+        ki__signal_one(&queue->ready);
     }
 }
 
-void ki__workqueue_unlock_and_wake(ki_workqueue *queue)
+/* A waiter is awake. It may be another one than was signaled: then that one counts as asleep until
+ * it runs, and may be signaled in vain. */
+static void leave_wait(ki_workqueue *queue)
 {
-    void (*wake)(void *user) = NULL;
+    queue->waiters--;
+    queue->woken -= queue->woken != 0;
+}
+
+void ki__workqueue_unlock_to_wake(ki_workqueue *queue)
+{
+    void (*wake)(void *user) = queue->wake;
     void *wake_user = queue->wake_user;
-    if (queue->wake_needed) {
-        queue->wake_needed = false;
-        wake = queue->wake;
-    }
-    ki__mutex_unlock(&queue->lock);
+    queue->wake_needed = false;
+    ki__lock_release(&queue->lock);
     if (wake != NULL) {
         wake(wake_user);
     }
@@ -202,7 +178,12 @@ int ki__workqueue_add_entry(ki_workqueue *queue, ki__work_entry *entry, uint64_t
         return 0;
     }
     queue->adds++;
-    ki__line_rank(queue, entry, now_ns, priority);
+    if (priority != 0 || queue->is_ordered) {
+        ki__line_rank(queue, entry, now_ns, priority);
+    } else {
+        entry->priority = 0;
+        entry->rank = (int64_t)now_ns;
+    }
     (void)ki__workqueue_step(queue, entry, WORK_ADD);
     return 1;
 }
@@ -214,7 +195,7 @@ int ki__workqueue_add(ki_workqueue *queue, ki_str key, int priority, bool is_ret
     }
     uint64_t hash = ki__workqueue_hash(queue, key);
     uint64_t now_ns = ki__workqueue_times_adds(queue) ? ki__workqueue_now(queue) : 0;
-    ki__mutex_lock(&queue->lock);
+    ki__lock_take(&queue->lock);
     int r = KI_ERR_STOPPED;
     if (queue->shutting_down) {
         goto out;
@@ -234,7 +215,7 @@ int ki__workqueue_add(ki_workqueue *queue, ki_str key, int priority, bool is_ret
         return r;
     }
 out:
-    ki__mutex_unlock(&queue->lock);
+    ki__lock_release(&queue->lock);
     return r;
 }
 
@@ -248,9 +229,9 @@ int ki_workqueue_add(ki_workqueue *queue, const char *key)
 
 uint64_t ki__workqueue_failed_adds(ki_workqueue *queue)
 {
-    ki__mutex_lock(&queue->lock);
+    ki__lock_take(&queue->lock);
     uint64_t failed = queue->failed_adds;
-    ki__mutex_unlock(&queue->lock);
+    ki__lock_release(&queue->lock);
     return failed;
 }
 
@@ -259,7 +240,10 @@ uint64_t ki__workqueue_failed_adds(ki_workqueue *queue)
 /* Takes the first queued key. `now_ns` is the time if known, otherwise 0. */
 static void take(ki_workqueue *queue, uint64_t now_ns, ki_work *ret_work)
 {
-    ki__work_entry *entry = ki__line_first(queue);
+    ki__work_entry *entry = queue->is_ordered
+                                ? ki__line_first(queue)
+                                : KI__CONTAINER_OF(queue->line.next, ki__work_entry, link);
+    __builtin_prefetch(entry->link.next, 1); /* most often the next one, out of the cache */
     (void)ki__workqueue_step(queue, entry, WORK_GET);
     entry->work_priority = entry->priority;
     entry->started_ns = 0;
@@ -303,9 +287,9 @@ static int wait_for_work(ki_workqueue *queue, bool for_holds, uint64_t *slack_ns
     next_ns = expires_ns < next_ns ? expires_ns : next_ns;
     queue->waiters++;
     if (next_ns >= queue->timer_ns) {
-        ki__cond_wait(&queue->ready,
-                      &queue->lock); /* another waiter has the deadline, or there is none */
-        queue->waiters--;
+        /* Another waiter has the deadline, or there is none. */
+        (void)ki__signal_wait(&queue->ready, &queue->lock, UINT64_MAX);
+        leave_wait(queue);
         return 0;
     }
     queue->timer_ns = next_ns;
@@ -313,8 +297,8 @@ static int wait_for_work(ki_workqueue *queue, bool for_holds, uint64_t *slack_ns
     if (__builtin_add_overflow(next_ns, *slack_ns, &deadline_ns)) {
         deadline_ns = UINT64_MAX;
     }
-    bool woken = ki__cond_wait_until(&queue->ready, &queue->lock, deadline_ns);
-    queue->waiters--;
+    bool woken = ki__signal_wait(&queue->ready, &queue->lock, deadline_ns);
+    leave_wait(queue);
     if (queue->timer_ns == next_ns) {
         queue->timer_ns = UINT64_MAX;
     }
@@ -339,7 +323,7 @@ static int get_locked(ki_workqueue *queue, ki_work *ret_work, ki__hold_taker *ta
     }
     if (queue->waiters != 0 && (ki__deadlines_next(&queue->delayed) < queue->timer_ns ||
                                 ki__deadlines_next(&queue->holds) < queue->timer_ns)) {
-        ki__cond_wake_one(&queue->ready); /* to take over the deadline */
+        ki__workqueue_wake_waiters(queue, 1); /* to take over the deadline */
     }
     return r;
 }
@@ -349,9 +333,9 @@ int ki_workqueue_get(ki_workqueue *queue, ki_work *ret_work)
     KI__REQUIRE(queue, NULL);
     KI__REQUIRE(ret_work, NULL);
     KI__REQUIRE_OWN(queue->process, NULL);
-    ki__mutex_lock(&queue->lock);
+    ki__lock_take(&queue->lock);
     int r = get_locked(queue, ret_work, NULL);
-    ki__mutex_unlock(&queue->lock);
+    ki__lock_release(&queue->lock);
     return r;
 }
 
@@ -365,12 +349,12 @@ int ki_workqueue_try_get(ki_workqueue *queue, ki_work *ret_work)
 int ki__hold_try_get(ki_workqueue *queue, ki_work *ret_work, ki__hold_taker *taker)
 {
     KI__REQUIRE_OWN(queue->process, NULL);
-    ki__mutex_lock(&queue->lock);
+    ki__lock_take(&queue->lock);
     int r = take_if_any(queue, ret_work, taker);
     if (r == 0) {
         queue->wake_needed = true;
     }
-    ki__mutex_unlock(&queue->lock);
+    ki__lock_release(&queue->lock);
     return r;
 }
 
@@ -396,7 +380,7 @@ bool ki__workqueue_done_entry(ki_workqueue *queue, ki__work_entry *entry, uint64
         is_drained(queue, KI_DRAIN_IDLE); /* if not idle, not drained in the other sense either */
     if (drained) {
         queue->wake_needed = true;
-        ki__cond_wake_all(&queue->drained);
+        ki__signal_all(&queue->drained);
     }
     return again || drained;
 }
@@ -407,10 +391,10 @@ static void lock_and_be_done(ki_workqueue *queue, ki_work *work)
     ki__work_entry *entry = work->entry;
     uint64_t now_ns = ki__workqueue_measures(queue) ? ki__workqueue_now(queue) : 0;
     *work = (ki_work){NULL, NULL};
-    ki__mutex_lock(&queue->lock);
+    ki__lock_take(&queue->lock);
     if (entry != NULL && ki__workqueue_done_entry(queue, entry, now_ns) && queue->wake != NULL) {
         ki__workqueue_unlock_and_wake(queue);
-        ki__mutex_lock(&queue->lock);
+        ki__lock_take(&queue->lock);
     }
 }
 
@@ -425,11 +409,11 @@ void ki_workqueue_done(ki_workqueue *queue, ki_work *work)
     }
     uint64_t now_ns = ki__workqueue_measures(queue) ? ki__workqueue_now(queue) : 0;
     *work = (ki_work){NULL, NULL};
-    ki__mutex_lock(&queue->lock);
+    ki__lock_take(&queue->lock);
     if (ki__workqueue_done_entry(queue, entry, now_ns)) {
         ki__workqueue_unlock_and_wake(queue);
     } else {
-        ki__mutex_unlock(&queue->lock);
+        ki__lock_release(&queue->lock);
     }
 }
 
@@ -445,7 +429,7 @@ int ki__hold_next(ki_workqueue *queue, ki_work *work, ki__hold_taker *taker)
     KI__REQUIRE_OWN(queue->process, NULL);
     lock_and_be_done(queue, work);
     int r = get_locked(queue, work, taker);
-    ki__mutex_unlock(&queue->lock);
+    ki__lock_release(&queue->lock);
     return r;
 }
 
@@ -458,10 +442,10 @@ int32_t ki_work_priority(const ki_work *work)
 size_t ki_workqueue_count(ki_workqueue *queue)
 {
     uint64_t now_ns = 0;
-    ki__mutex_lock(&queue->lock);
+    ki__lock_take(&queue->lock);
     ki__workqueue_wake_waiters(queue, ki__workqueue_release_due(queue, &now_ns));
     size_t len = queue->line_len;
-    ki__mutex_unlock(&queue->lock);
+    ki__lock_release(&queue->lock);
     return len;
 }
 
@@ -476,7 +460,7 @@ static void begin_shut_down(ki_workqueue *queue)
     (void)ki__workqueue_release_due(queue, &now_ns); /* keys due before this call count as added */
     queue->shutting_down = true;
     ki__workqueue_drop_delayed(queue);
-    ki__cond_wake_all(&queue->ready);
+    ki__workqueue_wake_waiters(queue, SIZE_MAX);
 }
 
 void ki_workqueue_shut_down(ki_workqueue *queue)
@@ -484,10 +468,10 @@ void ki_workqueue_shut_down(ki_workqueue *queue)
     if (queue == NULL || ki__is_inherited(queue->process)) {
         return;
     }
-    ki__mutex_lock(&queue->lock);
+    ki__lock_take(&queue->lock);
     begin_shut_down(queue);
     queue->shut_downs++;
-    ki__cond_wake_all(&queue->drained);
+    ki__signal_all(&queue->drained);
     ki__workqueue_unlock_and_wake(queue);
 }
 
@@ -500,33 +484,33 @@ int ki_workqueue_shut_down_with_drain(ki_workqueue *queue, ki_drain until)
         return -EINVAL;
     }
     KI__REQUIRE_OWN(queue->process, NULL);
-    ki__mutex_lock(&queue->lock);
+    ki__lock_take(&queue->lock);
     begin_shut_down(queue);
     uint64_t shut_downs = queue->shut_downs;
     ki__workqueue_unlock_and_wake(queue); /* notifies pollers */
-    ki__mutex_lock(&queue->lock);
+    ki__lock_take(&queue->lock);
     queue->drainers++;
     while (!is_drained(queue, until) && queue->shut_downs == shut_downs) {
-        ki__cond_wait(&queue->drained, &queue->lock);
+        (void)ki__signal_wait(&queue->drained, &queue->lock, UINT64_MAX);
     }
     queue->drainers--;
     int r = is_drained(queue, until) ? 0 : KI_ERR_STOPPED;
-    ki__mutex_unlock(&queue->lock);
+    ki__lock_release(&queue->lock);
     return r;
 }
 
 bool ki_workqueue_is_shutting_down(ki_workqueue *queue)
 {
-    ki__mutex_lock(&queue->lock);
+    ki__lock_take(&queue->lock);
     bool shutting_down = queue->shutting_down;
-    ki__mutex_unlock(&queue->lock);
+    ki__lock_release(&queue->lock);
     return shutting_down;
 }
 
 bool ki_workqueue_is_drained(ki_workqueue *queue, ki_drain until)
 {
-    ki__mutex_lock(&queue->lock);
+    ki__lock_take(&queue->lock);
     bool drained = is_drained(queue, until);
-    ki__mutex_unlock(&queue->lock);
+    ki__lock_release(&queue->lock);
     return drained;
 }

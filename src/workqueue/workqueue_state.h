@@ -8,9 +8,11 @@
  *   processing         `processing`                                 dirty   -           idle
  *   processing, dirty  `processing`                                 -       -           queued
  *
- * In addition a key may be delayed: it is in `delayed` then, and is added when its time comes. A
- * few keys that are idle and not delayed are kept, since most keys return: a queue in steady use
- * neither allocates nor changes the table. */
+ * In addition a key may be delayed: it is in `delayed` then, and is added when its time comes.
+ *
+ * Keys that are idle and not delayed are kept, since most keys return: a queue in steady use, or
+ * with a burst now and then, neither allocates nor changes the table. As many are kept as were
+ * active at once, from KI__IDLE_MIN to KI__IDLE_MAX; the number shrinks with use. */
 #ifndef KI_WORKQUEUE_WORKQUEUE_STATE_H
 #define KI_WORKQUEUE_WORKQUEUE_STATE_H
 
@@ -22,13 +24,14 @@
 #include <kinformer/workqueue_stats.h>
 
 #include "base/assert.h"
+#include "base/bytes.h"
 #include "base/deadlines.h"
 #include "base/hash.h"
 #include "base/list.h"
+#include "base/lock.h"
 #include "base/members.h"
 #include "base/refs.h"
 #include "base/shared.h"
-#include "base/sync.h"
 
 typedef enum ki__work_state {
     WORK_IDLE,
@@ -81,9 +84,9 @@ struct ki_workqueue {
     _Atomic bool time_adds;     /* measure_times or is_ordered; written with the lock held */
     ki__member member;          /* for metrics */
 
-    ki__mutex lock; /* protects all members below; held during no callback except the clock */
-    ki__cond ready; /* signaled for get */
-    ki__cond drained;
+    ki__lock lock;    /* protects all members below; held during no callback except the clock */
+    ki__signal ready; /* signaled for get */
+    ki__signal drained;
     ki__work_entry **buckets; /* hash table of entries */
     size_t bucket_count;      /* 0 or a power of two */
     size_t key_count;
@@ -99,10 +102,13 @@ struct ki_workqueue {
     ki__deadlines holds; /* those that may still expire: see hold.c */
     size_t hold_len;     /* all holds, also those that are being ended */
     size_t idle_len;
+    size_t idle_max; /* idle entries kept */
+    uint64_t rests;  /* how often an entry became idle */
     size_t line_len;
     size_t processing_len;
     size_t dirty_len;    /* number of dirty ones in processing */
-    size_t waiters;      /* number of threads in get */
+    size_t waiters;      /* number of threads that sleep in get */
+    size_t woken;        /* of these, signaled and not yet awake; at most waiters */
     size_t drainers;     /* number of threads in shut_down_with_drain */
     uint64_t timer_ns;   /* earliest timed wake-up of a waiter */
     uint64_t shut_downs; /* calls of shut_down, each of which reholds the drainers */
@@ -117,7 +123,7 @@ struct ki_workqueue {
     char name[]; /* in metrics; "" if it has none */
 };
 
-enum { KI__QUEUE_NAME_MAX = 255 };
+enum { KI__QUEUE_NAME_MAX = 255, KI__IDLE_MIN = 256, KI__IDLE_MAX = 16384 };
 
 static inline bool ki__workqueue_measures(const ki_workqueue *queue)
 {
@@ -137,7 +143,20 @@ static inline uint64_t ki__workqueue_hash(const ki_workqueue *queue, ki_str key)
 /* keys.c: entries; the lock must be held */
 
 /** The entry of `key`, or NULL if it is unknown. */
-ki__work_entry *ki__workqueue_find(const ki_workqueue *queue, uint64_t hash, ki_str key);
+static inline ki__work_entry *ki__workqueue_find(const ki_workqueue *queue, uint64_t hash,
+                                                 ki_str key)
+{
+    if (queue->bucket_count == 0) {
+        return NULL;
+    }
+    ki__work_entry *entry = queue->buckets[hash & (queue->bucket_count - 1)];
+    while (entry != NULL && !(entry->hash == hash && entry->len == key.len &&
+                              ki__bytes_eq(entry->bytes, key.ptr, key.len))) {
+        entry = entry->next_in_bucket;
+    }
+    return entry;
+}
+
 /** Creates the entry of a new key: idle, not delayed, and not in `idle`, so the caller must change
  *  its state. -ENOMEM or KI_ERR_LIMIT. */
 int ki__workqueue_learn(ki_workqueue *queue, uint64_t hash, ki_str key, ki__work_entry **ret_entry);
@@ -156,13 +175,22 @@ void ki__line_add(ki_workqueue *queue, ki__work_entry *entry);
 void ki__line_remove(ki_workqueue *queue, ki__work_entry *entry);
 /** The first of the queued entries; there must be one. */
 ki__work_entry *ki__line_first(const ki_workqueue *queue);
-/** Sets rank and priority of an entry that is about to be queued. `now_ns` is 0 if it was not
- *  read. */
+/** Sets rank and priority of an entry that is about to be queued, if there are priorities. `now_ns`
+ *  is 0 if it was not read. */
 void ki__line_rank(ki_workqueue *queue, ki__work_entry *entry, uint64_t now_ns, int priority);
 /** Raises the priority of an entry that is queued or dirty; a lower one has no effect. */
 void ki__line_raise(ki_workqueue *queue, ki__work_entry *entry, int priority);
 /** When the entry was queued; 0 if the time was not read then. */
 uint64_t ki__line_since(const ki_workqueue *queue, const ki__work_entry *entry);
+
+/** Updates how many idle entries are kept, when a key becomes active. */
+static inline void ki__workqueue_note_active(ki_workqueue *queue)
+{
+    size_t active = queue->key_count - queue->idle_len;
+    if (active > queue->idle_max && active <= KI__IDLE_MAX) {
+        queue->idle_max = active;
+    }
+}
 
 /** Removes an entry from `idle`, if it is there, before its state changes. */
 static inline void ki__workqueue_wake_entry(ki_workqueue *queue, ki__work_entry *entry)
@@ -170,6 +198,7 @@ static inline void ki__workqueue_wake_entry(ki_workqueue *queue, ki__work_entry 
     if (entry->state == WORK_IDLE && !ki__list_is_empty(&entry->link)) {
         ki__list_remove(&entry->link);
         queue->idle_len--;
+        ki__workqueue_note_active(queue);
     }
 }
 
@@ -237,10 +266,18 @@ int ki__workqueue_add_entry(ki_workqueue *queue, ki__work_entry *entry, uint64_t
                             int priority);
 /** Ends the processing of an entry. Whether pollers must be notified. */
 bool ki__workqueue_done_entry(ki_workqueue *queue, ki__work_entry *entry, uint64_t now_ns);
-/** Wakes waiters for `count` new keys. */
+/** Wakes waiters for `count` new keys, or one for an earlier deadline. */
 void ki__workqueue_wake_waiters(ki_workqueue *queue, size_t count);
 /** Unlocks and calls the wake function, if a poller is waiting for it. */
-void ki__workqueue_unlock_and_wake(ki_workqueue *queue);
+void ki__workqueue_unlock_to_wake(ki_workqueue *queue);
+static inline void ki__workqueue_unlock_and_wake(ki_workqueue *queue)
+{
+    if (queue->wake_needed) {
+        ki__workqueue_unlock_to_wake(queue);
+    } else {
+        ki__lock_release(&queue->lock);
+    }
+}
 
 /* delay.c; the lock must be held */
 

@@ -46,20 +46,20 @@ static void running(const ki_workqueue *queue, uint64_t now_ns, ki_workqueue_sta
 void ki__workqueue_longest_running(ki_workqueue *queue, char *text, size_t size)
 {
     size_t len = 0;
-    ki__mutex_lock(&queue->lock);
+    ki__lock_take(&queue->lock);
     const ki__list *first = queue->processing.next;
     if (first != &queue->processing) {
         const ki__work_entry *entry = KI__CONTAINER_OF(first, const ki__work_entry, link);
         len = entry->len < size ? entry->len : size - 1;
         memcpy(text, entry->bytes, len);
     }
-    ki__mutex_unlock(&queue->lock);
+    ki__lock_release(&queue->lock);
     text[len] = '\0';
 }
 
 void ki__workqueue_measure(ki_workqueue *queue)
 {
-    ki__mutex_lock(&queue->lock);
+    ki__lock_take(&queue->lock);
     if (!ki__workqueue_measures(queue)) {
         uint64_t now_ns = ki__workqueue_now(queue);
         if (!queue->is_ordered) { /* otherwise the times are known */
@@ -74,7 +74,7 @@ void ki__workqueue_measure(ki_workqueue *queue)
         atomic_store_explicit(&queue->measure_times, true, memory_order_relaxed);
         atomic_store_explicit(&queue->time_adds, true, memory_order_relaxed);
     }
-    ki__mutex_unlock(&queue->lock);
+    ki__lock_release(&queue->lock);
 }
 
 int ki_workqueue_get_stats(ki_workqueue *queue, ki_workqueue_stats *ret_stats)
@@ -83,7 +83,7 @@ int ki_workqueue_get_stats(ki_workqueue *queue, ki_workqueue_stats *ret_stats)
     KI__REQUIRE_SIZED(ki_workqueue_stats, ret_stats, NULL);
     ki_workqueue_stats all = KI_OPTIONS_INIT(ki_workqueue_stats);
     uint64_t now_ns = 0;
-    ki__mutex_lock(&queue->lock);
+    ki__lock_take(&queue->lock);
     ki__workqueue_wake_waiters(queue, ki__workqueue_release_due(queue, &now_ns));
     all.depth = queue->line_len + queue->dirty_len;
     all.queued = queue->line_len;
@@ -96,6 +96,6 @@ int ki_workqueue_get_stats(ki_workqueue *queue, ki_workqueue_stats *ret_stats)
     if (ki__workqueue_measures(queue)) {
         running(queue, ki__workqueue_now(queue), &all);
     }
-    ki__mutex_unlock(&queue->lock);
+    ki__lock_release(&queue->lock);
     return KI__GIVE(ki_workqueue_stats, ret_stats, &all);
 }

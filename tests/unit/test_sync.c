@@ -48,26 +48,16 @@ static void *count_up(void *user)
     return NULL;
 }
 
-static void let_one_in_at_a_time(bool sought)
+static void mutex_lets_one_in_at_a_time(void **state)
 {
+    (void)state;
     struct shared s;
     shared_init(&s);
-    if (sought) {
-        ki__mutex_done(&s.mutex);
-        assert_int_equal(ki__mutex_init_sought(&s.mutex), 0);
-    }
     pthread_t other = start(count_up, &s);
     (void)count_up(&s);
     assert_int_equal(pthread_join(other, NULL), 0);
     assert_int_equal(s.number, 2 * ROUNDS);
     shared_done(&s);
-}
-
-static void mutex_lets_one_in_at_a_time(void **state)
-{
-    (void)state;
-    let_one_in_at_a_time(false);
-    let_one_in_at_a_time(true);
 }
 
 /* Waits for its turn: odd numbers are its own. */

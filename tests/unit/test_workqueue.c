@@ -271,8 +271,18 @@ static void memory_is_bounded_and_released(void **state)
             ki_workqueue_done(queue, &work);
         }
         wq_check(queue);
-        assert_true(alloc.live_bytes < 100000);
+        assert_true(queue->idle_len <= KI__IDLE_MAX);
+        assert_true(alloc.live_bytes < (size_t)KI__IDLE_MAX * 240);
     }
+    for (int i = 0; i < 300000; i++) { /* the rest is released by steady use */
+        ki_work work;
+        assert_int_equal(ki_workqueue_add(queue, "a"), 1);
+        assert_int_equal(ki_workqueue_get(queue, &work), 1);
+        ki_workqueue_done(queue, &work);
+    }
+    wq_check(queue);
+    assert_int_equal(queue->idle_len, KI__IDLE_MIN);
+    assert_true(alloc.live_bytes < 100000);
     uint64_t calls = alloc.calls;
     for (int i = 0; i < 1000; i++) { /* steady use asks for nothing */
         (void)wq_add(queue, i % 2 == 0 ? "a" : "namespace-3/pod-of-steady-use");

@@ -56,9 +56,9 @@ static void join(pthread_t thread)
 static void wait_for_sleepers(ki_workqueue *queue, size_t waiters, size_t drainers)
 {
     for (;;) {
-        ki__mutex_lock(&queue->lock);
+        ki__lock_take(&queue->lock);
         bool there = queue->waiters == waiters && queue->drainers == drainers;
-        ki__mutex_unlock(&queue->lock);
+        ki__lock_release(&queue->lock);
         if (there) {
             return;
         }
@@ -224,9 +224,9 @@ static void an_earlier_delay_wakes_a_sleeper_earlier(void **state)
     sleeper s[2] = {{.queue = queue}, {.queue = queue}};
     pthread_t threads[2] = {start(get_one, &s[0]), start(get_one, &s[1])};
     wait_for_sleepers(queue, 2, 0); /* one of them until in an hour, the other without a time */
-    ki__mutex_lock(&queue->lock);
+    ki__lock_take(&queue->lock);
     assert_int_equal(queue->timer_ns, ki__deadlines_next(&queue->delayed));
-    ki__mutex_unlock(&queue->lock);
+    ki__lock_release(&queue->lock);
     (void)wq_add_after(queue, "a", 20 * MS_NS);
     (void)wq_add_after(queue, "b", 40 * MS_NS);
     join(threads[0]);
