@@ -30,6 +30,7 @@
 #ifndef KINFORMER_KINFORMER_HPP
 #define KINFORMER_KINFORMER_HPP
 
+#include <kinformer/cpp/async.hpp>
 #include <kinformer/cpp/base.hpp>
 #include <kinformer/cpp/client.hpp>
 #include <kinformer/cpp/controller.hpp>

@@ -9,6 +9,8 @@
 #include <map>
 #include <mutex>
 #include <set>
+#include <stdexcept>
+#include <thread>
 
 #include <kinformer/apiserver.hpp>
 #include <kinformer/kinformer.hpp>
@@ -647,6 +649,47 @@ static void reconcilers_return_results()
     by_hand.run_worker();
 }
 
+static void reconciles_complete_later()
+{
+    ki::workqueue queue;
+    std::vector<ki::reconcile_call> pending;
+    std::vector<std::string> errors;
+    std::vector<const ki_reconcile *> canceled;
+    ki::async_options async;
+    async.max_pending = 2;
+    async.on_cancel = [&](const ki_reconcile *id) { canceled.push_back(id); };
+    ki::controller_options options;
+    options.on_error = [&](std::string_view key, const ki::error &e, uint32_t, bool) {
+        errors.push_back(std::string(key) + " " + e.what());
+    };
+    ki::async_controller controller(
+        queue,
+        [&](ki::reconcile_call call) {
+            if (call.key() == "throws") {
+                throw std::runtime_error("ignored");
+            }
+            pending.push_back(std::move(call));
+        },
+        async, options);
+    queue.add("low", KI_PRIORITY_LOW);
+    queue.add("a");
+    queue.add("high", 10);
+    CHECK(controller.timeout() == 0);
+    CHECK(controller.work_one() && controller.work_one() && !controller.work_one());
+    CHECK(pending[0].key() == "high" && pending[1].key() == "a" && controller.timeout() > 0);
+    std::thread([&] { CHECK(pending[1].complete()); }).join();
+    CHECK(!pending[1] && controller.work_one() && pending[2].key() == "low");
+    CHECK(pending[0].fail(ki::error(-EIO, "broken")));
+    CHECK(errors.size() == 1 && errors[0] == "high broken");
+    CHECK(queue.try_add("x", KI_PRIORITY_MAX + 1).error().code() == -EINVAL);
+    queue.add("throws", 5);
+    CHECK(controller.work_one() && errors.size() == 2); /* its destructor completed it */
+    const auto *low = pending[2].id();
+    controller.close();
+    CHECK(canceled.size() == 1 && canceled[0] == low);
+    CHECK(!pending[2].complete(5ms));
+}
+
 static void maps_add_keys()
 {
     auto options = ki::options<ki_apiserver_options>();
@@ -719,6 +762,7 @@ int main()
         exceptions_of_handlers_are_reported,
         exceptions_of_reconcilers_are_retried,
         reconcilers_return_results,
+        reconciles_complete_later,
         maps_add_keys,
         factories_work,
     };

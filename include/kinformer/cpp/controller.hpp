@@ -25,6 +25,23 @@ struct controller_options {
     std::chrono::milliseconds timeout = {}; /* reconcile_timeout_ms; 0: no limit */
 };
 
+namespace detail
+{
+
+inline void call_on_error(const controller_options &options, const char *key, const ki_error *error,
+                          uint32_t failures, bool given_up) noexcept
+{
+    (void)guard(
+        [&] {
+            const ki::error failure(error->code, *error);
+            options.on_error(view(key), failure, failures, given_up);
+            return 0;
+        },
+        [](const ki::error &) {});
+}
+
+} // namespace detail
+
 /** Processes the keys of a queue with a function, reconcile(std::string_view key), which may return
  *
  *    nothing                     success;
@@ -171,14 +188,8 @@ class controller : public unique<ki_controller, ki_controller_close>
         static void failed(const char *key, const ki_error *error, uint32_t failures, bool given_up,
                            void *user) noexcept
         {
-            auto *self = static_cast<controller_state *>(user);
-            (void)detail::guard(
-                [&] {
-                    const ki::error failure(error->code, *error);
-                    self->options.on_error(view(key), failure, failures, given_up);
-                    return 0;
-                },
-                [](const ki::error &) {});
+            detail::call_on_error(static_cast<controller_state *>(user)->options, key, error,
+                                  failures, given_up);
         }
     };
 };
