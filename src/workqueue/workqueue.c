@@ -24,6 +24,9 @@ enum { KEY_BYTES_DEFAULT = 1024, KEY_BYTES_MAX = 65535, AGE_MS = 1000, AGE_MS_MA
 static const size_t keys_default = (size_t)1 << 24;
 static const size_t keys_max = (size_t)1 << 30;
 
+/* Functions of a few ns: those they call here are inlined. */
+#define HOT __attribute__((flatten))
+
 /* If the clock is this far behind after a timed wait, it is not the required clock. */
 static const uint64_t clock_slack_ns = KI__SECOND_NS;
 
@@ -188,7 +191,7 @@ int ki__workqueue_add_entry(ki_workqueue *queue, ki__work_entry *entry, uint64_t
     return 1;
 }
 
-int ki__workqueue_add(ki_workqueue *queue, ki_str key, int priority, bool is_retry)
+HOT int ki__workqueue_add(ki_workqueue *queue, ki_str key, int priority, bool is_retry)
 {
     if (key.len > queue->max_key_bytes) {
         return KI_ERR_LIMIT;
@@ -328,7 +331,7 @@ static int get_locked(ki_workqueue *queue, ki_work *ret_work, ki__hold_taker *ta
     return r;
 }
 
-int ki_workqueue_get(ki_workqueue *queue, ki_work *ret_work)
+HOT int ki_workqueue_get(ki_workqueue *queue, ki_work *ret_work)
 {
     KI__REQUIRE(queue, NULL);
     KI__REQUIRE(ret_work, NULL);
@@ -398,7 +401,7 @@ static void lock_and_be_done(ki_workqueue *queue, ki_work *work)
     }
 }
 
-void ki_workqueue_done(ki_workqueue *queue, ki_work *work)
+HOT void ki_workqueue_done(ki_workqueue *queue, ki_work *work)
 {
     if (queue == NULL || work == NULL || ki__is_inherited(queue->process)) {
         return;
