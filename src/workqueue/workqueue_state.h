@@ -11,7 +11,7 @@
  * In addition a key may be delayed: it is in `delayed` then, and is added when its time comes.
  *
  * Keys that are idle and not delayed are kept, since most keys return: a queue in steady use, or
- * with a burst now and then, neither allocates nor changes the table. As many are kept as were
+ * with a burst occasionally, neither allocates nor changes the table. As many are kept as were
  * active at once, from KI__IDLE_MIN to KI__IDLE_MAX; the number shrinks with use. */
 #ifndef KI_WORKQUEUE_WORKQUEUE_STATE_H
 #define KI_WORKQUEUE_WORKQUEUE_STATE_H

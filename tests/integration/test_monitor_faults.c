@@ -30,13 +30,13 @@ static void on_change(const ki_change *change, void *user)
     }
 }
 
-static void begin(fixture *f)
+static void begin_with(fixture *f, uint32_t stale_ms)
 {
     ki_check_options checks = KI_OPTIONS_INIT(ki_check_options);
     ki_monitor_server_options options = KI_OPTIONS_INIT(ki_monitor_server_options);
     ki_error error = KI_ERROR_INIT;
     ki_informer *pods = NULL;
-    checks.stale_ms = 2000;
+    checks.stale_ms = stale_ms;
     checks.handler_stuck_ms = 1000;
     checks.handler_lag_ms = 1000;
     options.checks = &checks;
@@ -50,6 +50,11 @@ static void begin(fixture *f)
                      0);
     assert_int_equal(ki_client_wait_for_sync(f->m.client, 30000, &error), 0);
     ki_informer_unref(pods);
+}
+
+static void begin(fixture *f)
+{
+    begin_with(f, 2000);
 }
 
 static void end(fixture *f)
@@ -155,8 +160,8 @@ static void an_informer_that_keeps_failing_stays_red(void **state)
 {
     (void)state;
     fixture f;
-    begin(&f);
-    set_faults(&f, "status=500,verb=list+watch,latency=200ms");
+    begin_with(&f, 600000);
+    set_faults(&f, "refuse");
     ki_apiserver_break_connections(f.m.server);
     until_metric(&f, "kinformer_informer_failures_total", "resource=\"pods\"", 2);
     for (int i = 0; i < 40; i++) {
