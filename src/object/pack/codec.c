@@ -15,6 +15,8 @@
 
 /* With a dictionary, level 3 is faster than level 1 on objects, and leaves a fifth less. */
 enum { LEVEL = 3, WORDS_BYTES = 32 << 10, IDLE_MAX = 4 };
+/* What learning needs for a moment, with a margin. */
+enum { LEARNING_BYTES = 16 << 20 };
 /* The frame header of zstd (RFC 8878): a block without a checksum is not ours. */
 enum { HEADER_FLAGS = 4, HEADER_MIN = 6, HAS_CHECKSUM = 4 };
 
@@ -140,13 +142,23 @@ int ki__codec_decompress(ki__codec *codec, const ki__codec_words *words, ki_str 
     return !ZSTD_isError(r) && r == len ? 0 : KI_ERR_DAMAGED;
 }
 
+/* Whether the system has the memory to learn. libzstd 1.5.4 and older crash in ZSTD_createCDict(),
+ * which training also calls, if it has not. */
+static bool may_learn(void)
+{
+    const ki_alloc *system = ki__alloc_or_default(NULL); /* as libzstd */
+    void *block = ki__alloc(system, LEARNING_BYTES);
+    ki__free(system, block);
+    return block != NULL;
+}
+
 int ki__codec_learn(const ki_alloc *alloc, const char *bytes, const size_t *lens, size_t count,
                     ki__codec_words **ret_words)
 {
     *ret_words = NULL;
     char *text = ki__alloc(alloc, WORDS_BYTES);
     ki__codec_words *words = ki__alloc_zero(alloc, sizeof(*words));
-    int r = text != NULL && words != NULL ? 0 : -ENOMEM;
+    int r = text != NULL && words != NULL && may_learn() ? 0 : -ENOMEM;
     size_t len =
         r == 0 ? ZDICT_trainFromBuffer(text, WORDS_BYTES, bytes, lens, (unsigned)count) : 0;
     if (r == 0 && !ZDICT_isError(len)) {
