@@ -24,8 +24,8 @@ typedef struct ki_memory {
     uint64_t versions;
     uint64_t total;          /* of the above, and of queues and decoding */
     uint64_t older_versions; /* number of older versions that readers hold */
-    /** With packed storage: dictionaries and contexts of libzstd, which allocates them itself. Not
-     *  part of `total`, and not limited. */
+    /** With packed storage: dictionaries, contexts and buffers, most of which libzstd allocates
+     *  itself. Not part of `total`, and not limited. */
     uint64_t packing;
 
     /* Informers only; 0 for a store without an informer. */

@@ -64,10 +64,8 @@ static int add_note(work *w, const ki__note *note)
     int r = ki__array_reserve(a->alloc, (void **)&a->notes, &a->note_cap, a->note_count + 1,
                               sizeof(*note));
     if (r >= 0) {
-        ki__note *made = &a->notes[a->note_count++];
-        *made = *note;
-        made->time_ms = a->time_ms;
-        made->apart = a->store->packer != NULL && note->object != NULL && !note->object->packed;
+        a->notes[a->note_count] = *note;
+        a->notes[a->note_count++].time_ms = a->time_ms;
         a->same_count += note->same_version;
         a->sync_count += note->type == KI__NOTE_SYNC && note->object != NULL;
         a->sync_all_count += note->object == NULL;
@@ -77,8 +75,12 @@ static int add_note(work *w, const ki__note *note)
 
 static int note_addition(work *w, const ki_object *object)
 {
-    return add_note(
-        w, &(ki__note){.type = KI__NOTE_ADD, .object = object, .is_initial = w->is_initial});
+    return add_note(w, &(ki__note){
+                           .type = KI__NOTE_ADD,
+                           .object = object,
+                           .is_initial = w->is_initial,
+                           .apart = w->txn->apart,
+                       });
 }
 
 static int note_unseen_deletion(work *w, const ki_object *old)
@@ -122,6 +124,7 @@ static int note_update(work *w, const ki_object *old, const ki_object *object)
                            .old = old,
                            .object = object,
                            .same_version = same > 0,
+                           .apart = w->txn->apart,
                        });
 }
 

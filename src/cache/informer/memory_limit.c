@@ -241,6 +241,17 @@ void ki__informer_batch_applied(ki_informer *informer, const ki_deltas *deltas)
     atomic_store_explicit(&informer->limit.listed, left, memory_order_relaxed);
 }
 
+/* Of the batch, for all handlers together. */
+static uint64_t bytes_of_notes(const ki__applier *applier)
+{
+    uint64_t bytes = applier->note_count * sizeof(ki__note);
+    for (size_t i = 0; i < applier->note_count; i++) {
+        const ki__note *note = &applier->notes[i];
+        bytes += note->apart ? ki__object_footprint(note->object) : 0;
+    }
+    return bytes;
+}
+
 /* Objects of the list that is being applied are counted as those of the version. */
 int ki__informer_check_version(ki_informer *informer, const ki_deltas *deltas, ki_error *error)
 {
@@ -253,7 +264,7 @@ int ki__informer_check_version(ki_informer *informer, const ki_deltas *deltas, k
     memory.objects = txn->next->object_bytes;
     memory.indexes = ki__txn_bytes(txn);
     memory.versions += txn->edit.discarded; /* at first, or as long as readers hold the version */
-    memory.queues += informer->applier.note_count * sizeof(ki__note);
+    memory.queues += bytes_of_notes(&informer->applier);
     memory.queues -= listed_in(informer, deltas);
     uint64_t then = memory.objects + memory.indexes;
     if (then <= now) {

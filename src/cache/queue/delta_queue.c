@@ -132,9 +132,10 @@ static size_t bytes_of(const ki_delta *delta)
     return delta->type == KI_DELTA_REPLACED_ALL ? ki__list_block_of(delta)->bytes : 0;
 }
 
+/* The object of a deletion that a list has found is that of the store. */
 static bool is_event(const ki_delta *delta)
 {
-    return delta->type <= KI_DELTA_DELETED;
+    return delta->type <= KI_DELTA_DELETED && !delta->final_state_unknown;
 }
 
 /* Requires the lock. */

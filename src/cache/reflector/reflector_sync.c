@@ -275,7 +275,8 @@ int ki__reflector_complete(ki_reflector *r, const char *version, ki_error *error
     }
     r->reduced = false;
     r->list_at_once = reduced;
-    if (reduced) {
+    if (reduced) { /* the next list must not be older: removed objects would come back */
+        ki__reflector_set_version(r, version, KI__ORIGIN_LIST);
         return ki__error_set(
             error, KI_ERR_OVER_LIMIT,
             "max_bytes: removed objects that are not in the list; the rest follows");

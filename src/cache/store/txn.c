@@ -474,6 +474,7 @@ static int put(ki_txn *txn, const ki_object *object, uint32_t hash, uint32_t *re
         }
         both.stored = packed;
     }
+    txn->apart = both.stored != object;
     if (id == KI__TABLE_NONE) {
         *ret_old = NULL;
         r = insert(txn, both, hash, ret_id, error);

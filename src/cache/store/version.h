@@ -68,6 +68,7 @@ struct ki_txn {
     bool preparing;       /* inside index functions */
     uint32_t max_objects; /* limit for `next`; higher while the content is replaced */
     ki_object *dropped;   /* an object of `next` alone that the last change removed; or NULL */
+    bool apart;           /* the object that was stored last is a packed copy of the given one */
     ki__edit edit;
 };
 
