@@ -17,6 +17,7 @@
 #include <kinformer/leader.h>
 #include <kinformer/metrics.h>
 #include <kinformer/recorder.h>
+#include <kinformer/projection.h>
 #include <kinformer/request.h>
 
 #include "support/objects.h"
@@ -355,6 +356,49 @@ static void ready_when_all_have_synced(void **state)
     has(ki_buf_text(&f.text), " bytes of informers (limit 10)\n");
     assert_string_equal(report(&f, false, KI_OPTIONS(ki_check_options, .verbose = true), 1),
                         "[+]loop\n[+]handler pods/audit\n");
+    (void)ki_informer_unref(pods);
+    end(&f);
+}
+
+/* Over HTTP, in protobuf: fields are skipped while they are decoded. */
+static void a_reduced_cache_is_ready_and_says_so(void **state)
+{
+    (void)state;
+    fixture f;
+    begin(&f, -1);
+    ki_error error = KI_ERROR_INIT;
+    ki_buf pods_yaml;
+    ki_buf_init(&pods_yaml, NULL, 1 << 20);
+    for (int i = 0; i < 30; i++) {
+        char head[128];
+        (void)snprintf(head, sizeof(head),
+                       "---\napiVersion: v1\nkind: Pod\nmetadata:\n  name: p%d\n"
+                       "  namespace: default\n  annotations: {a: ",
+                       i);
+        test_add(&pods_yaml, head, 1);
+        test_add(&pods_yaml, "xyz-", 500);
+        test_add(&pods_yaml, "}\n", 1);
+    }
+    must(ki_apiserver_load(f.server, ki_buf_str(&pods_yaml), NULL, &error), &error);
+    ki_buf_done(&pods_yaml);
+    ki_informer_options options = KI_OPTIONS_INIT(ki_informer_options);
+    options.max_bytes = 40000;
+    options.at_limit = KI_AT_LIMIT_METADATA;
+    ki_informer *pods = NULL;
+    must(ki_client_informer(f.client, KI_CORE_V1_PODS, &options, &pods, &error), &error);
+    must(ki_client_start(f.client, &error), &error);
+    until(&f, "kinformer_informer_reduced", "", 1);
+    until(&f, "kinformer_informer_synced", "", 1);
+    assert_true(value(&f, "kinformer_informer_objects", "") == 32);
+    for (int i = 0; i < WAIT_MS / 10 && value(&f, "kinformer_informer_over_limit", "") > 0; i++) {
+        usleep(10000);
+    }
+    has(report(&f, true, KI_OPTIONS(ki_check_options, .verbose = true), 1),
+        "[+]informer pods: reduced: metadata only\n");
+    assert_string_equal(report(&f, true, NULL, 1), "");
+    ki_object *pod = ki_informer_get(pods, "default", "p7");
+    assert_true(ki_object_is_partial(pod));
+    (void)ki_object_unref(pod);
     (void)ki_informer_unref(pods);
     end(&f);
 }
@@ -731,6 +775,7 @@ int main(void)
         cmocka_unit_test(both_formats_have_the_same_families),
         cmocka_unit_test(a_buffer_that_is_too_small_keeps_its_content),
         cmocka_unit_test(ready_when_all_have_synced),
+        cmocka_unit_test(a_reduced_cache_is_ready_and_says_so),
         cmocka_unit_test(a_stuck_handler_is_not_live),
         cmocka_unit_test(a_stuck_loop_is_not_live),
         cmocka_unit_test(a_controller_of_the_client),
