@@ -43,10 +43,12 @@ typedef void (*ki_mutate)(ki_edit *edit, void *user);
 /** Creates or patches an object so that it is as `mutate` sets it: creates it, sends the smallest
  *  merge patch, or sends nothing. controller-runtime: CreateOrPatch.
  *
- *  `current` is the object as last seen, for example in a cache; NULL: it is read first. The patch
- *  applies only if the server still has that version. If another client has changed, created or
- *  deleted the object meanwhile, it is read again, and `mutate` is called with the new state: at
- *  most five attempts, with a little over 10 ms between them.
+ *  `current` is the object as last seen, for example in a cache; NULL: it is read first; or, inside
+ *  `reconcile` of a controller that watches the resource (ki_controller_watch()) and whose caches
+ *  lack it, it is created, and read only if that finds that it exists. The patch applies only if
+ *  the server still has that version. If another client has changed, created or deleted the object
+ *  meanwhile, it is read again, and `mutate` is called with the new state: at most five attempts,
+ *  with a little over 10 ms between them.
  *
  *  For resources with the subresource "status", servers ignore changes of the status here: see
  *  ki_client_modify(). `name_space` may be NULL: that of the configuration, or none for

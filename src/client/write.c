@@ -12,6 +12,7 @@
 
 #include "base/error.h"
 #include "client/request.h"
+#include "controller/scope.h"
 #include "object/edit/object_edit.h"
 
 /* Above the limit of any server. */
@@ -225,6 +226,8 @@ int ki_client_create_or_patch(ki_client *client, const ki_resource *resource,
         .name = name,
         .mutate = mutate,
         .user = user,
+        .missing =
+            current == NULL && name_space != NULL && ki__scope_lacks(resource, name_space, name),
     };
     return write_object(&w, current, ret_object, error);
 }

@@ -105,12 +105,26 @@ static bool is_of(const ki_informer *informer, const ki_resource *resource)
             strcmp(ki_resource_api_version(own), ki_resource_api_version(resource)) == 0);
 }
 
-static bool has(const ki_informer *informer, const ki_object *object)
+static bool has(const ki_informer *informer, const char *name_space, const char *name)
 {
-    ki_object *cached =
-        ki_informer_get(informer, ki_object_namespace(object), ki_object_name(object));
+    ki_object *cached = ki_informer_get(informer, name_space, name);
     (void)ki_object_unref(cached);
     return cached != NULL;
+}
+
+bool ki__scope_lacks(const ki_resource *resource, const char *name_space, const char *name)
+{
+    bool watched = false;
+    const ki__watched *w = current != NULL ? atomic_load(&current->controller->watched) : NULL;
+    for (; w != NULL; w = w->next) {
+        if (is_of(w->informer, resource)) {
+            if (has(w->informer, name_space, name)) {
+                return false;
+            }
+            watched = true;
+        }
+    }
+    return watched;
 }
 
 /* The informer that will receive the change. If there are several of the resource, with selectors
@@ -123,7 +137,7 @@ static ki_informer *find(const ki_controller *controller, const ki_resource *res
     bool several = false;
     for (const ki__watched *w = atomic_load(&controller->watched); w != NULL; w = w->next) {
         if (is_of(w->informer, resource)) {
-            if (has(w->informer, object)) {
+            if (has(w->informer, ki_object_namespace(object), ki_object_name(object))) {
                 return w->informer;
             }
             several = only != NULL;

@@ -29,6 +29,10 @@ int ki__scope_admit(bool writes, uint64_t *ret_left_ns, ki_error *error);
 /** The leader that must hold *ret_term for a write to be sent; NULL: none. */
 ki_leader *ki__scope_fence(int64_t *ret_term);
 
+/** Whether the controller watches the resource, and no cache has this object: it can be created
+ *  without reading it first. False outside of reconcile. */
+bool ki__scope_lacks(const ki_resource *resource, const char *name_space, const char *name);
+
 /** Records a write, if the controller has a ki_consistency and watches the resource. */
 void ki__scope_wrote(const ki_resource *resource, const ki_object *object);
 

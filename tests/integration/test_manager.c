@@ -34,7 +34,7 @@ const char *__tsan_default_options(void)
 
 enum { WAIT_MS = 30000, PODS = 10 };
 
-typedef enum behaviour { SUCCEED, FAIL, HANG, WRITE, ASK, STOP } behaviour;
+typedef enum behaviour { SUCCEED, FAIL, HANG, WRITE, ENSURE, ASK, STOP } behaviour;
 
 typedef struct replica {
     ki_client *client;
@@ -99,6 +99,18 @@ static int write_config(replica *r, const char *name, ki_error *error)
     return ki_client_do(ki_manager_client(r->manager), &request, NULL, error);
 }
 
+static void set_value(ki_edit *edit, void *user)
+{
+    ki_edit_set_string(edit, "data.key", user);
+}
+
+static int ensure(replica *r, const char *name, ki_error *error)
+{
+    char value[] = "value";
+    return ki_client_create_or_patch(ki_manager_client(r->manager), KI_CORE_V1_CONFIGMAPS,
+                                     "default", name, NULL, set_value, value, NULL, error);
+}
+
 static int ask(replica *r, ki_error *error)
 {
     ki_object *pod = NULL;
@@ -123,6 +135,10 @@ static int reconcile(const char *key, uint64_t *retry_after_ms, ki_error *error,
             nap();
         }
         result = write_config(r, strchr(key, '/') + 1, error);
+        atomic_store(&r->last, result);
+        break;
+    case ENSURE:
+        result = ensure(r, strchr(key, '/') + 1, error);
         atomic_store(&r->last, result);
         break;
     case ASK:
@@ -620,6 +636,36 @@ static void writes_are_recorded_for_their_key(void **state)
     end(&f);
 }
 
+/* What a watched cache lacks is created without a look at the server first. */
+static void a_missing_object_is_created_at_once(void **state)
+{
+    (void)state;
+    for (int watched = 0; watched < 2; watched++) {
+        fixture f;
+        ki_error error = KI_ERROR_INIT;
+        begin(&f);
+        replica *r = &f.replicas[0];
+        atomic_store(&r->does, ENSURE);
+        assert_int_equal(make(&f, r, &KI_OPTIONS_INIT(ki_manager_options), 0, &error), 0);
+        assert_int_equal(
+            ki_client_informer(r->client, KI_CORE_V1_CONFIGMAPS, NULL, &r->configs, NULL), 0);
+        if (watched) {
+            assert_int_equal(
+                ki_controller_watch(r->controller, r->configs,
+                                    KI_OPTIONS(ki_enqueue_options, .owner = KI_CORE_V1_PODS), NULL),
+                0);
+        }
+        assert_int_equal(
+            ki_apiserver_set_faults(f.server, "status=403,verb=get,resource=configmaps", NULL), 0);
+        assert_int_equal(ki_manager_start(r->manager, &error), 0);
+        until(&r->ended, PODS);
+        assert_int_equal(atomic_load(&r->last), watched ? KI_WRITTEN_CREATED : KI_ERR_STATUS);
+        assert_int_equal(exists(&f, "p0"), watched);
+        r->configs = ki_informer_unref(r->configs);
+        end(&f);
+    }
+}
+
 static void requests_end_with_the_time_of_reconcile(void **state)
 {
     (void)state;
@@ -861,6 +907,7 @@ int main(void)
         cmocka_unit_test(or_only_its_controllers),
         cmocka_unit_test(a_write_is_checked_when_it_is_sent),
         cmocka_unit_test(writes_are_recorded_for_their_key),
+        cmocka_unit_test(a_missing_object_is_created_at_once),
         cmocka_unit_test(requests_end_with_the_time_of_reconcile),
         cmocka_unit_test(a_child_of_fork_only_releases_it),
         cmocka_unit_test(the_monitor_server_ends_with_it),
