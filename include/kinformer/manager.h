@@ -128,7 +128,7 @@ KI_API KI_NODISCARD int ki_manager_controller(ki_manager *manager,
 
 /** Registers a function that ki_manager_close() calls before it closes the client, last one first:
  *  for what uses the client. Not called if a call of `reconcile` never returned.
- *  Thread: any.  Blocks: no.  Errors: KI_ERR_STOPPED  it is being closed;  -ENOMEM.  Since: 0.1 */
+ *  Thread: any, until ki_manager_close().  Blocks: no.  Errors: -EINVAL, -ENOMEM.  Since: 0.1 */
 KI_API KI_NODISCARD int ki_manager_on_close(ki_manager *manager, void (*fn)(void *user), void *user,
                                             ki_error *error);
 

@@ -16,8 +16,8 @@
 #include <kinformer/consistency.h>
 #include <kinformer/leader.h>
 #include <kinformer/metrics.h>
-#include <kinformer/recorder.h>
 #include <kinformer/projection.h>
+#include <kinformer/recorder.h>
 #include <kinformer/request.h>
 
 #include "support/objects.h"

@@ -9,6 +9,7 @@
 #include <kinformer/diff.h>
 #include <kinformer/discovery.h>
 #include <kinformer/field_selector.h>
+#include <kinformer/field_sizes.h>
 #include <kinformer/kinformer.h>
 #include <kinformer/leader.h>
 #include <kinformer/monitor_server.h>
@@ -54,6 +55,7 @@
     X(ki_diff)        \
     X(ki_edit)        \
     X(ki_engine_task) \
+    X(ki_field_sizes) \
     X(ki_json)        \
     X(ki_list)
 #define CONSTANT(X)      \
