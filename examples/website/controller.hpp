@@ -72,7 +72,7 @@ struct website_controller {
         const auto old = cache.get(website.name_space(), child_of(website));
         auto done = client.create_or_patch(of, website.name_space(), child_of(website), set, old);
         if (done.what == KI_WRITTEN_CREATED) {
-            manager.recorder().event(website, KI_EVENT_NORMAL, "Created", "Reconcile", of.kind());
+            manager.recorder().event(website, KI_EVENT_NORMAL, "Created", of.kind(), "Reconcile");
         }
         return done.object;
     }

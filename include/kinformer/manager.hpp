@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
-/* The manager (manager.h), leader election (leader.h) and the event recorder (recorder.h) in C++.
- * Not part of <kinformer/kinformer.hpp>.
+/* The manager (manager.h) in C++. Not part of <kinformer/kinformer.hpp>.
  *
  *   auto options = ki::options<ki_manager_options>();
  *   options.name = "website-controller";
@@ -15,110 +14,28 @@
 #define KINFORMER_MANAGER_HPP
 
 #include <kinformer/kinformer.hpp>
+#include <kinformer/leader.hpp>
 #include <kinformer/manager.h>
+#include <kinformer/recorder.hpp>
 
 namespace ki
 {
-
-/** Leader election on a Lease; copied by reference counting. close() stops it and waits. */
-class leader : public shared<ki_leader, ki_leader_ref, ki_leader_unref>
-{
-  public:
-    using shared::shared;
-
-    leader(const client &on, const ki_leader_options &options)
-        : leader(try_new(on, options).value())
-    {
-    }
-    static result<leader> try_new(const client &on, const ki_leader_options &options)
-    {
-        return detail::make<leader>([&](ki_leader **ret, ki_error *e) {
-            return ki_leader_new(on.get(), &options, ret, e);
-        });
-    }
-    void start()
-    {
-        try_start().value();
-    }
-    result<void> try_start()
-    {
-        return detail::run([&](ki_error *e) { return ki_leader_start(get(), e); });
-    }
-    void stop() noexcept
-    {
-        ki_leader_stop(get());
-    }
-    /** Stops it, and waits until the Lease has been released. */
-    void close() noexcept
-    {
-        (void)ki_leader_close(release());
-    }
-    /** Whether this replica leads at this moment. */
-    bool is_leading() const noexcept
-    {
-        return ki_leader_is(get());
-    }
-    /** The term in which it leads; -1: it does not. */
-    int64_t term() const noexcept
-    {
-        return ki_leader_term(get());
-    }
-    bool holds(int64_t term) const noexcept
-    {
-        return ki_leader_holds(get(), term);
-    }
-    std::string_view identity() const noexcept
-    {
-        return ki_leader_identity(get());
-    }
-    /** The identity of the replica that leads, as far as known. */
-    std::string holder() const
-    {
-        detail::buffer out;
-        detail::check(ki_leader_holder(get(), out.get())).value();
-        return std::string(out.view());
-    }
-};
-
-/** Records events about objects; copied by reference counting. */
-class recorder : public shared<ki_recorder, ki_recorder_ref, ki_recorder_unref>
-{
-  public:
-    using shared::shared;
-
-    recorder(const client &on, const text &controller) : recorder(try_new(on, controller).value())
-    {
-    }
-    static result<recorder> try_new(const client &on, const text &controller)
-    {
-        auto options = ki::options<ki_recorder_options>();
-        options.controller = controller.c_str();
-        return detail::make<recorder>([&](ki_recorder **ret, ki_error *e) {
-            return ki_recorder_new(on.get(), &options, ret, e);
-        });
-    }
-    /** Never waits; what does not fit into the queue is dropped and counted. */
-    void event(const object &regarding, ki_event_type type, const text &reason, const text &action,
-               const text &note) noexcept
-    {
-        (void)ki_recorder_event(get(), regarding.get(), type, reason.c_str(), action.c_str(),
-                                note.c_str());
-    }
-};
 
 /** Has one owner; the destructor stops it and waits (ki_manager_close()). Declare it before its
  *  informers, and after all that its controllers use. */
 class manager : public unique<ki_manager, ki_manager_close>
 {
   public:
-    explicit manager(ki_manager *owned) noexcept : unique(owned), client_(ki_manager_client(owned))
+    explicit manager(ki_manager *owned) noexcept
+        : unique(owned), client_(ki_manager_client(owned)), recorder_(ki_manager_recorder(owned)),
+          leader_(ki_manager_leader(owned))
     {
     }
     manager(manager &&) = default;
     manager &operator=(manager &&) = delete;
     ~manager()
     {
-        (void)client_.release(); /* the manager closes it */
+        release_parts();
     }
 
     explicit manager(const ki_manager_options &options) : manager(try_new(options).value())
@@ -133,19 +50,19 @@ class manager : public unique<ki_manager, ki_manager_close>
         return detail::make<manager>(
             [&](ki_manager **ret, ki_error *e) { return ki_manager_new(&options, ret, e); });
     }
-    /** Valid as long as the manager. */
+    /* Valid as long as the manager, which closes them. */
     ki::client &client() noexcept
     {
         return client_;
     }
-    ki::recorder recorder() const noexcept
+    ki::recorder &recorder() noexcept
     {
-        return ki::recorder(borrowed, ki_manager_recorder(get()));
+        return recorder_;
     }
     /** Null without election. */
-    ki::leader leader() const noexcept
+    ki::leader &leader() noexcept
     {
-        return ki::leader(borrowed, ki_manager_leader(get()));
+        return leader_;
     }
 
     void start()
@@ -184,22 +101,30 @@ class manager : public unique<ki_manager, ki_manager_close>
     /** Stops it, and waits. */
     void close() noexcept
     {
-        (void)client_.release();
+        release_parts();
         reset();
     }
 
   private:
+    void release_parts() noexcept
+    {
+        (void)client_.release();
+        (void)recorder_.release();
+        (void)leader_.release();
+    }
     static ki_manager *on_client(const text &name, const ki::client &on)
     {
         auto options = ki::options<ki_manager_options>();
         options.name = name.c_str();
         options.client = on.get();
         auto made = try_new(options).value();
-        (void)made.client_.release();
+        made.release_parts();
         return made.release();
     }
 
     ki::client client_;
+    ki::recorder recorder_;
+    ki::leader leader_;
 };
 
 /** A controller of a manager, which owns it: valid until that is destroyed. */

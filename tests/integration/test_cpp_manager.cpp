@@ -2,22 +2,20 @@
 /* The manager, leader election and events in C++, on the embedded API server.  threads: yes */
 #include <atomic>
 #include <cerrno>
-#include <cstdio>
-#include <cstdlib>
 #include <thread>
 
+/* All headers for C++: their names must not clash. */
 #include <kinformer/apiserver.hpp>
+#include <kinformer/consistency.hpp>
+#include <kinformer/leader.hpp>
 #include <kinformer/manager.hpp>
+#include <kinformer/monitor.hpp>
+#include <kinformer/monitor_server.hpp>
+#include <kinformer/recorder.hpp>
+
+#include "support/check.hpp"
 
 using namespace std::chrono_literals;
-
-#define CHECK(condition)                                                                 \
-    do {                                                                                 \
-        if (!(condition)) {                                                              \
-            std::fprintf(stderr, "%s:%d: failed: %s\n", __FILE__, __LINE__, #condition); \
-            std::exit(1);                                                                \
-        }                                                                                \
-    } while (0)
 
 template <typename Condition> static bool becomes(Condition condition)
 {
@@ -58,7 +56,7 @@ static void a_manager_works_and_stops()
                 throw std::runtime_error("once");
             }
             manager.recorder().event(manager.client().get(KI_CORE_V1_PODS, "default", "web"),
-                                     KI_EVENT_NORMAL, "Seen", "Reconcile", "by a test");
+                                     KI_EVENT_NORMAL, "Seen", "by a test", "Reconcile");
         },
         2, how);
     auto pods = work.watch(manager.client().informer(KI_CORE_V1_PODS));
@@ -93,7 +91,7 @@ static void failures_are_errors()
     ki::manager moved(std::move(manager));
     moved.start();
     moved.close();
-    auto election = ki::options<ki_leader_options>();
+    ki::leader_options election;
     CHECK(ki::leader::try_new(client, election).error().code() == -EINVAL);
     election.name = "lease";
     ki::leader leader(client, election);
