@@ -35,7 +35,7 @@ class manager : public unique<ki_manager, ki_manager_close>
     manager &operator=(manager &&) = delete;
     ~manager()
     {
-        release_parts();
+        close();
     }
 
     explicit manager(const ki_manager_options &options) : manager(try_new(options).value())
@@ -101,8 +101,9 @@ class manager : public unique<ki_manager, ki_manager_close>
     /** Stops it, and waits. */
     void close() noexcept
     {
+        (void)ki_manager_close(get()); /* until it returns, workers use this object */
+        (void)release();
         release_parts();
-        reset();
     }
 
   private:
