@@ -18,6 +18,7 @@
 #include "client/client.h"
 #include "controller/controller.h"
 #include "controller/leader.h"
+#include "loop/system.h"
 #include "loop/wakeup.h"
 
 enum { WORKERS_MAX = 10000, LOOK_MS = 50, PAUSE_NS = 2000000 };
@@ -238,24 +239,17 @@ int ki_controller_start(ki_controller *controller, ki_client *client, uint32_t c
     return r;
 }
 
-static uint64_t now_ns(void)
-{
-    struct timespec now;
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * KI__SECOND_NS + (uint64_t)now.tv_nsec;
-}
-
 int ki_controller_stop(ki_controller *controller, uint32_t drain_ms)
 {
     KI__REQUIRE(controller, NULL);
     KI__REQUIRE_OWN(controller->process, NULL);
     ki_workqueue *queue = controller->options.queue;
     uint64_t drain_ns = ki__ms_to_ns(drain_ms);
-    uint64_t end = now_ns() + drain_ns;
+    uint64_t end = ki__system_now_ns() + drain_ns;
     ki__controller_stop(controller, drain_ns);
     /* A worker that takes a key from now on drops it, so no call begins once none is running. */
     bool idle = ki_workqueue_is_drained(queue, KI_DRAIN_IDLE);
-    while (!idle && works_for != controller && now_ns() < end) {
+    while (!idle && works_for != controller && ki__system_now_ns() < end) {
         rest();
         idle = ki_workqueue_is_drained(queue, KI_DRAIN_IDLE);
     }

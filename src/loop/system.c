@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* The system's clocks and random source: the only place where they are read. */
+#include "loop/system.h"
+
 #include <errno.h>
 #include <sys/random.h>
 #include <time.h>
@@ -8,12 +10,17 @@
 
 #include "base/time_units.h"
 
-static uint64_t monotonic_ns(void *user)
+uint64_t ki__system_now_ns(void)
 {
-    (void)user;
     struct timespec now;
     (void)clock_gettime(CLOCK_MONOTONIC, &now); /* cannot fail */
     return (uint64_t)now.tv_sec * KI__SECOND_NS + (uint64_t)now.tv_nsec;
+}
+
+static uint64_t monotonic_ns(void *user)
+{
+    (void)user;
+    return ki__system_now_ns();
 }
 
 static int64_t realtime_ns(void *user)

@@ -4,7 +4,6 @@
 #include <poll.h>
 #include <signal.h>
 #include <sys/signalfd.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <kinformer/worker.h>
@@ -15,17 +14,11 @@
 #include "client/client.h"
 #include "controller/controller.h"
 #include "controller/leader.h"
+#include "loop/system.h"
 #include "loop/wakeup.h"
 #include "manager/manager.h"
 
 enum { LOOK_MS = 50, DRAIN_LOOK_MS = 2 };
-
-static uint64_t now_ns(void)
-{
-    struct timespec now;
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
-    return (uint64_t)now.tv_sec * KI__SECOND_NS + (uint64_t)now.tv_nsec;
-}
 
 void ki__manager_wake(ki_manager *manager)
 {
@@ -71,11 +64,11 @@ static ki_stop_reason find_reason(const ki_manager *manager, bool signaled)
 static ki_stop_reason wait_for_sync(ki_manager *manager)
 {
     uint32_t limit_ms = manager->options.sync_timeout_ms;
-    uint64_t end = limit_ms != 0 ? now_ns() + ki__ms_to_ns(limit_ms) : UINT64_MAX;
+    uint64_t end = limit_ms != 0 ? ki__system_now_ns() + ki__ms_to_ns(limit_ms) : UINT64_MAX;
     ki_stop_reason reason = find_reason(manager, false);
     while (reason == KI_STOP_NONE &&
            ki_client_wait_for_sync(manager->client, 0, &manager->error) < 0) {
-        if (now_ns() >= end) {
+        if (ki__system_now_ns() >= end) {
             return KI_STOP_SYNC;
         }
         reason = find_reason(manager, look(manager, LOOK_MS));
@@ -114,12 +107,12 @@ static const ki_controller *find_running(ki_manager *manager)
 static void drain(ki_manager *manager)
 {
     uint64_t drain_ns = ki__ms_to_ns(manager->options.drain_ms);
-    uint64_t end = now_ns() + drain_ns;
+    uint64_t end = ki__system_now_ns() + drain_ns;
     KI__LIST_FOR_EACH (link, &manager->controllers) {
         ki__controller_stop(KI__CONTAINER_OF(link, ki__managed, link)->controller, drain_ns);
     }
     const ki_controller *running = find_running(manager);
-    while (running != NULL && now_ns() < end && !look(manager, DRAIN_LOOK_MS)) {
+    while (running != NULL && ki__system_now_ns() < end && !look(manager, DRAIN_LOOK_MS)) {
         running = find_running(manager);
     }
     manager->drained = running == NULL;

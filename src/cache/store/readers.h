@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Who holds snapshots, for stores with `reader_clock`.
  *
- * A version has one count for all its readers, which cannot tell whose reference is released. So
+ * A version has one count for all its readers, which does not show whose reference is released. So
  * each snapshot that is taken of such a store is a copy of the version, which holds the version:
  * readers use it as they use the version, since its content is immutable, and its own count says
  * when this snapshot is released. Without the option, all this costs is one comparison per
